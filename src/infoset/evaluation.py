@@ -127,14 +127,16 @@ def evaluate(
     compiled = Compiled.of(game, max_histories, progress)
     if samples is not None:
         return _estimated(what, compiled, samples, calls, seed, None if answers is None else Path(answers))
+    if recorded := workers > 1 or answers is not None:
+        if executor != LOCAL:
+            raise ParameterError("executor would not be used with answers or workers; leave it out")
+        what = _make_reported_rows(what, compiled, game, workers, None if answers is None else Path(answers))
     if executor != LOCAL:
         return _shared(what, compiled, respond, executor)
     if isinstance(what, np.ndarray):
         return _on_tree(compiled.form, np.asarray(what, dtype=np.float64), respond)
     learn_for = SECONDS if seconds is None else seconds
     policy = _chosen(what, compiled)
-    if recorded := workers > 1 or answers is not None:
-        policy = _recorded(policy, what, game, workers, None if answers is None else Path(answers))
     if not isinstance(policy, Policy):
         if hasattr(policy, "asked_as"):  # thousands of games against a model would be played
             raise ParameterError(
@@ -173,11 +175,14 @@ def _check_asking(
         check_range("calls", calls, 1, MAX_COUNT)
 
 
-def _recorded(policy: Policy | Agent, what: What, game: AnyGame, workers: int, answers: Path | None) -> ReportedRows:
-    """Return an agent that reports its probabilities as a policy that is asked by processes and kept in a file.
+def _make_reported_rows(
+    what: What, compiled: Compiled, game: AnyGame, workers: int, answers: Path | None
+) -> ReportedRows:
+    """Make a policy of an agent that reports its probabilities: it is asked by processes, a file keeps its rows.
 
     Raises ``ParameterError`` for anything else, and for processes that could not make the game or the agent.
     """
+    policy = None if isinstance(what, np.ndarray) else _chosen(what, compiled)
     if not isinstance(policy, AskedPolicy):
         raise ParameterError(
             "answers and workers would not be used: they are for agents that report their action probabilities, and "

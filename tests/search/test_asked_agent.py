@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import time
+from concurrent.futures import Executor
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from threading import Lock
@@ -232,6 +233,30 @@ class TestCommand:
         assert f"estimated from {saved + 1} answers" in json.loads(rest.stdout)["reason"]
 
 
+DYING = """
+import os
+
+class Dying:
+    name = "dying"
+
+    def begin(self, game, player, rng, deadline):
+        self.seen = 0
+
+    def observe(self, own_action, observation):
+        self.seen += 1
+
+    def report_probabilities(self, legal_actions):
+        if self.seen > 5:
+            os._exit(1)
+        return [1 / len(legal_actions)] * len(legal_actions)
+
+    def act(self, legal_actions, deadline):
+        return legal_actions[0]
+
+    def end(self, returns): ...
+"""
+
+
 class Reporting(Mixing):
     """The same agent, which says how often it bets; it may be interrupted at a question."""
 
@@ -299,8 +324,22 @@ class TestReported:
         assert policies[0].rows == {key: list(row) for key, row in policies[1].rows.items()}
         assert len(policies[0].rows) == 936 and one.nash_conv == two.nash_conv
 
+    def test_a_process_that_ends_costs_a_line_and_no_answer(self, tmp_path: Path) -> None:
+        file, answers = tmp_path / "dying.py", tmp_path / "rows.jsonl"
+        file.write_text(DYING)
+        agent = f"python:{file}:Dying"
+        with pytest.raises(RemoteError, match=r"a process that asked .* ended; try fewer workers"):
+            evaluate("leduc_poker", agent, answers=answers, workers=2)
+        before = len(answers.read_text().splitlines())
+        file.write_text(DYING.replace("os._exit(1)", "pass"))
+        assert evaluate("leduc_poker", agent, answers=answers, workers=2).exact
+        assert len(answers.read_text().splitlines()) == 936 > before
+
     def test_what_cannot_be_made_elsewhere_is_refused(self, tmp_path: Path) -> None:
         with pytest.raises(ParameterError, match="give the game and the agent by name"):
             evaluate(KUHN, Reporting(), workers=2)
-        with pytest.raises(ParameterError, match="would not be used"):
-            evaluate(KUHN, Mixing(), answers=tmp_path / "rows.jsonl")
+        for what in (Mixing(), "random", np.ones(26)):
+            with pytest.raises(ParameterError, match="answers and workers would not be used"):
+                evaluate(KUHN, what, answers=tmp_path / "rows.jsonl")
+        with pytest.raises(ParameterError, match="executor would not be used with answers"):
+            evaluate(KUHN, Reporting(), answers=tmp_path / "rows.jsonl", executor=Executor())

@@ -38,7 +38,10 @@ def run(
     ] = None,
     calls: Annotated[int | None, typer.Option(min=1, help="Most questions in this run, with --samples.")] = None,
     answers: Annotated[
-        Path | None, typer.Option(help="File of the answers, which a later run continues (default: in runs/answers).")
+        Path | None,
+        typer.Option(
+            help="File of the answers, which a later run continues (with --samples by default in runs/answers)."
+        ),
     ] = None,
     workers: Annotated[
         int, typer.Option(min=1, max=256, help="Processes that ask an agent that reports its probabilities.")

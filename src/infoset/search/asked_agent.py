@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from hashlib import sha256
@@ -78,7 +79,7 @@ class Asked(NamedTuple):
     """``samples`` (all were asked), ``calls`` (no more were allowed) or ``interrupted``."""
 
 
-class _Posed(NamedTuple):
+class _KeyedQuestion(NamedTuple):
     """An information set as the agent meets it."""
 
     player: int
@@ -131,7 +132,7 @@ def ask_agent(
     return Asked(draws, len(problems), problems[0] if problems else "", asked, stopped)
 
 
-def _question(compiled: Compiled, agent: Agent, name: str, k: int) -> _Posed:
+def _question(compiled: Compiled, agent: Agent, name: str, k: int) -> _KeyedQuestion:
     """Return the question at information set ``k`` of the form.  The key contains all that the answer depends on."""
     tree, infoset = compiled.tree, int(compiled.form.tree_infoset[k])
     player, legal_actions = int(tree.infoset_player[infoset]), tree.action_set(infoset)
@@ -141,7 +142,7 @@ def _question(compiled: Compiled, agent: Agent, name: str, k: int) -> _Posed:
     if hasattr(agent, "asked_as"):
         _begin(compiled, agent, player, infostate, np.random.default_rng(0))
         asked_as = agent.asked_as(legal_actions)
-    return _Posed(player, infostate, legal_actions, _hash([place, asked_as]))
+    return _KeyedQuestion(player, infostate, legal_actions, _hash([place, asked_as]))
 
 
 def _hash(words: list[Any]) -> str:
@@ -156,7 +157,9 @@ def _begin(
         agent.observe(own_action, observation)
 
 
-def _ask(compiled: Compiled, agent: Agent, question: _Posed, numbers: range, seed: int, k: int) -> Iterator[Answer]:
+def _ask(
+    compiled: Compiled, agent: Agent, question: _KeyedQuestion, numbers: range, seed: int, k: int
+) -> Iterator[Answer]:
     """Yield the answers ``numbers`` to a question; a language model is asked for all of them at once."""
     many = hasattr(agent, "asked_as")
     waiting = [_posed(compiled, agent, question, seed, k, number) for number in numbers] if many else []
@@ -188,7 +191,7 @@ def _ask(compiled: Compiled, agent: Agent, question: _Posed, numbers: range, see
 
 
 def _posed(
-    compiled: Compiled, agent: Agent, question: _Posed, seed: int, k: int, number: int
+    compiled: Compiled, agent: Agent, question: _KeyedQuestion, seed: int, k: int, number: int
 ) -> tuple[Callable[[], Any], Callable[[], tuple[Exchange, ...]]]:
     """Pose a question; return functions that wait for the answer and that return what was exchanged for it."""
     rng = np.random.default_rng([seed, k, number])
@@ -223,9 +226,12 @@ class ReportedRows(AskedPolicy):
         self.name, self.workers, self.path = name, workers, path
 
     def prepare(self, questions: Sequence[Question]) -> None:
-        """Ask all questions to which the file has no answer."""
-        questions = [question for question in questions if len(question[2]) > 1]
-        keys = {question: self._key(question) for question in questions}
+        """Ask all questions that leave a choice and to which the file has no answer.
+
+        Raises ``FormatError`` for another kind of file, ``RemoteError`` where a process ended.
+        """
+        self.rows |= {question: (1.0,) for question in questions if len(question[2]) == 1}
+        keys = {question: self._key(question) for question in questions if len(question[2]) > 1}
         with _answers(self.path, Row) as (known, write), status.during(f"asking {shorten(self.name)}"):
             missing = []
             for question, key in keys.items():
@@ -254,13 +260,15 @@ class ReportedRows(AskedPolicy):
             yield question, self.ask(*question)
 
     def _ask_in_processes(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Sequence[float]]]:
-        """Ask in processes, in parts of some questions that follow each other."""
+        """Ask in processes, each of them several questions in a row.  Raises ``RemoteError`` where a process ended."""
         with executor(LOCAL, self.workers) as opened:
             parts = [questions[k : k + TOGETHER] for k in range(0, len(questions), TOGETHER)]
             asked = {opened.submit(report_rows, self.game.name, self.name, part): part for part in parts}
             try:
                 for done in as_completed(asked):
                     yield from zip(asked[done], done.result(), strict=True)
+            except BrokenProcessPool:
+                raise RemoteError(f"a process that asked {shorten(self.name)} ended; try fewer workers") from None
             except BaseException:
                 opened.shutdown(wait=False, cancel_futures=True)
                 raise
