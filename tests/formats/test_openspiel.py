@@ -1,6 +1,7 @@
 """Games of OpenSpiel through the adapter: the same trees, the same figures."""
 
 import pickle
+import random
 import re
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from infoset import (
     solve,
 )
 from infoset.base import Game
+from infoset.clock import ENDLESS
 from infoset.errors import (
     IllegalActionError,
     ImperfectRecallError,
@@ -35,6 +37,7 @@ from infoset.formats.openspiel import load_openspiel
 from infoset.match.replay import replay_steps
 from infoset.testing import check_game
 from infoset.tree.plans import realisation, uniform
+from infoset.tree.rules_source import play_out
 from infoset.view.pictures.openspiel import whole
 
 pyspiel = pytest.importorskip("pyspiel")
@@ -383,3 +386,26 @@ def test_a_policy_that_sees_more_than_players_do_here_is_refused() -> None:
     """OpenSpiel's text of phantom games counts the moves of both players, which nobody sees here."""
     with pytest.raises(PolicyError, match=r"plays differently at histories of P2's information set .+ tells apart"):
         evaluate("dark_hex(rows=2,columns=2)", spread(pyspiel.load_game("dark_hex(num_rows=2,num_cols=2)")))
+
+
+@pytest.mark.parametrize("name", ["leduc_poker", "phantom_ttt", "goofspiel(num_cards=3,imp_info=true)"])
+def test_random_plays_pay_the_same_without_names(name: str) -> None:
+    """Chance, turns and moves at once: the mean payoff is that of plays by the rules."""
+    start = load(f"openspiel:{name}").start().state
+    chosen, rng = random.Random(1).random, np.random.default_rng(1)
+    quick = np.array([play_out(start, rng, ENDLESS, chosen) for _ in range(4000)])[:, 0]
+
+    class Plain(type(start)):  # type: ignore[misc]
+        play_randomly = None
+        __slots__ = ()
+
+    plain = Plain(start.game, start.spiel)
+    slow = np.array([play_out(plain, rng, ENDLESS, chosen) for _ in range(1000)])[:, 0]
+    assert abs(quick.mean() - slow.mean()) < 5 * np.sqrt(quick.var() / 4000 + slow.var() / 1000)
+    assert quick.std() == pytest.approx(slow.std(), rel=0.2)
+
+
+def test_a_game_whose_copies_cannot_be_played_on_is_played_by_its_rules() -> None:
+    start = load("openspiel:negotiation").start().state.play((None, None), 7).state
+    assert start.play_randomly(random.Random(1).random, ENDLESS, 100) is None
+    assert play_out(start, np.random.default_rng(1), ENDLESS, random.Random(1).random)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator
+import sys
+from collections.abc import Callable, Hashable, Iterator
 from copy import deepcopy
 from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
@@ -34,6 +35,7 @@ from infoset.tree.graph import CHANCE, TERMINAL
 PREFIX = "openspiel:"
 MAX_SEED = 1 << 31
 SEED = "rng_seed"  # the parameter of games that sample their chance internally
+ENDED = -4  # in place of a player, as ``pyspiel.PlayerId.TERMINAL``; where all move at once, it is another below 0
 BROKEN_COPIES = {"morpion_solitaire"}  # a copy of a state reads the memory of the original
 Move: TypeAlias = "int | tuple[int, ...]"
 """The argument of one step of OpenSpiel: an action, or one for each player where all move at once."""
@@ -193,12 +195,13 @@ class OpenSpielState(NativeState):
     A player observes its own information-state string before it moves, nothing else.
     """
 
-    __slots__ = ("game", "history", "seed", "spiel")
+    __slots__ = ("game", "history", "named", "seed", "spiel")
 
     def __init__(
         self, game: OpenSpielGame, spiel: Any, history: tuple[Move, ...] = (), seed: int | None = None
     ) -> None:
         self.game, self.spiel, self.history, self.seed = game, spiel, history, seed
+        self.named: dict[int, dict[Any, int]] = {}  # by player, since OpenSpiel takes long to name a move
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, OpenSpielState):
@@ -248,9 +251,46 @@ class OpenSpielState(NativeState):
 
     def _actions(self, player: int) -> dict[Any, int]:
         """Return OpenSpiel's action numbers by the moves' names; by the numbers themselves where names repeat."""
-        numbers = self.spiel.legal_actions(player)
-        names = [self.spiel.action_to_string(player, number) for number in numbers]
-        return dict(zip(names if len(set(names)) == len(names) else numbers, numbers, strict=True))
+        found = self.named.get(player)
+        if found is None:
+            numbers = self.spiel.legal_actions(player)
+            names = [sys.intern(self.spiel.action_to_string(player, number)) for number in numbers]
+            found = dict(zip(names if len(set(names)) == len(names) else numbers, numbers, strict=True))
+            self.named[player] = found
+        return found
+
+    def play_randomly(
+        self, chosen: Callable[[], float], clock: Callable[[], None], longest: int
+    ) -> tuple[float, ...] | None:
+        """Return the payoffs of a random play of at most ``longest`` steps; ``None`` where copies cannot be played on.
+
+        Moves are not named on the way, which would take most of the time.  ``clock`` is called at every step,
+        ``chosen`` returns a number below 1 for every move.
+        """
+        if self.game.replays:
+            return None
+        spiel = self.spiel.clone()
+        for _ in range(longest):
+            mover = spiel.current_player()
+            if mover == ENDED:
+                break
+            if mover == CHANCE:
+                left, outcomes = chosen(), spiel.chance_outcomes()
+                number = outcomes[-1][0]  # where rounding leaves a rest
+                for outcome, probability in outcomes:
+                    left -= probability
+                    if left < 0.0:
+                        number = outcome
+                        break
+                spiel.apply_action(number)
+            elif mover < 0:
+                offered = [spiel.legal_actions(player) for player in range(len(self.game.players))]
+                spiel.apply_actions([each[int(chosen() * len(each))] if each else 0 for each in offered])
+            else:
+                numbers = spiel.legal_actions()
+                spiel.apply_action(numbers[int(chosen() * len(numbers))])
+            clock()
+        return tuple(spiel.returns())
 
 
 def _apply(spiel: Any, made: Move) -> None:
