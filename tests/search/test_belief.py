@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from infoset import load
+from infoset.base import ObservationRecord
+from infoset.clock import Clock
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import parse_gdl
 from infoset.search.belief import Belief, BeliefTracker, drawn
@@ -11,8 +13,10 @@ from infoset.search.models import uniform
 from infoset.search.roots import order_two
 from infoset.search.state_values import informed_values
 from infoset.tree.graph import explore
+from infoset.tree.rules_source import build_lazy_graph
 from slow_beliefs import ExactBelief, order_two_root, state_of, states_asked, told
 
+SEEDS = 60
 GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "goofspiel(num_cards=3)", "leduc_poker"]
 
 
@@ -105,3 +109,77 @@ def test_whoever_saw_nothing_still_knows_that_time_has_passed() -> None:
     number = {record: k for k, record in enumerate(graph.records)}
     blind = ranges.asked(1, ranges.successor(1, number["noop", ()]))
     assert blind.weight == pytest.approx([0.5, 0.5])
+
+
+def _believed_positions(ranges: BeliefTracker, state: int) -> dict[str, float]:
+    """The weights by what player 1 knows, as keys: positions are numbered as they are met."""
+    found = ranges.of(1, state)
+    total: dict[str, float] = {}
+    for known, weight in zip(found.infostate[:, 0].tolist(), found.weight.tolist(), strict=True):
+        total[ranges.key(known)] = total.get(ranges.key(known), 0.0) + weight
+    return total
+
+
+MARKED: list[ObservationRecord] = [((2, 2), ()), ((1, 1), ())]
+"""What O sees of phantom tic-tac-toe when both of its marks succeed; X may have tried some cells in between."""
+
+
+def _follow(tracker: BeliefTracker, records: list[ObservationRecord]) -> int:
+    """Return player 2's information state after records."""
+    state = 1
+    for record in records:
+        state = tracker.successor(state, tracker.graph.source.record_number(1, record))
+    return state
+
+
+def test_a_sample_of_edges_stands_for_all_of_them() -> None:
+    """The mean over many samples is the exact belief, also where some histories wait longer than others."""
+    game = load("phantom_tic_tac_toe")
+    tracker = BeliefTracker(build_lazy_graph(game))
+    with tracker.graph.growing():
+        exact = _believed_positions(tracker, _follow(tracker, MARKED))
+    assert len(exact) > 50
+    mean: dict[str, float] = dict.fromkeys(exact, 0.0)
+    for seed in range(SEEDS):
+        sampled = BeliefTracker(tracker.graph, seed=seed, most=8)
+        with sampled.graph.growing():
+            state = _follow(sampled, MARKED)
+            for key, weight in _believed_positions(sampled, state).items():
+                mean[key] += weight / SEEDS
+        assert state in sampled.thinned
+    assert sum(mean.values()) == pytest.approx(1.0)
+    assert sum(abs(mean[key] - weight) for key, weight in exact.items()) < 0.35  # 1.9 of weights that ignore waiting
+
+
+def test_a_belief_without_a_history_is_sampled_anew_from_an_earlier_one() -> None:
+    """One history is kept, which rarely has X where O fails; another choice of X's first cell does."""
+    game = load("phantom_tic_tac_toe")
+    graph = build_lazy_graph(game)
+    for seed in range(10):
+        tracker = BeliefTracker(graph, seed=seed, most=1)
+        with graph.growing():
+            state = _follow(tracker, [((2, 2), "taken")])
+            assert tracker.of(1, state).size == 1
+        assert not tracker.drawn_again
+
+
+def test_a_clock_ends_a_belief_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every edge takes a millisecond of a fake clock: some histories are found, and most of the time is left."""
+    now = [100.0]
+    monkeypatch.setattr("infoset.clock.time.monotonic", lambda: now[0])
+    game = load("phantom_tic_tac_toe")
+    graph = build_lazy_graph(game)
+    ask = graph.ask
+
+    def slow(edges: np.ndarray) -> None:
+        now[0] += 0.001 * len(edges)
+        ask(edges)
+
+    monkeypatch.setattr(graph, "ask", slow)
+    tracker = BeliefTracker(graph)
+    with graph.growing(Clock(now[0] + 0.2)):
+        state = _follow(tracker, MARKED)
+        assert tracker.of(1, state).size > 5
+    assert tracker.looked > 50
+    assert now[0] < 100.2
+    assert state in tracker.thinned

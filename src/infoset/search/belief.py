@@ -15,6 +15,7 @@ graph leads to them, and all samples are drawn from a generator seeded by the st
 from __future__ import annotations
 
 import hashlib
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from math import inf
@@ -24,12 +25,19 @@ import numpy as np
 import numpy.typing as npt
 
 from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, ObservationRecord
-from infoset.errors import BudgetError
+from infoset.clock import ENDLESS, Clock
+from infoset.errors import BudgetError, ClockError
+from infoset.interning import sums
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, spread
 from infoset.tree.lazy_graph import LazyGraph, LazyInformationStates, Numbered
 
 MAX_RANGE = 100_000  # the most histories of a belief; of more, that many are sampled
+FEW_EDGES = 32  # edges whose timing is too short to be used
+STAGES = 8  # one in this many parts of the time left is for following a record by one more edge
+FIRST_PART = 16  # histories advanced at first where a clock runs
+PASSES = 8  # samples of the same edges, at most
+LOOK_BACK = 3  # records, at most, that are followed again where no history of a belief is left
 AGAIN = 64  # histories sampled where no history of a belief is left
 EDGES = 4  # edges followed, at most, for each history of a belief
 TRIES = 10_000  # walks from the start, at most
@@ -80,6 +88,11 @@ def merged(found: Belief) -> Belief:
     placed = np.argsort(first)
     weight = weight[placed]
     return found.take(first[placed])._replace(weight=weight / max(float(weight.sum()), 1e-300))
+
+
+def joined(parts: list[Belief]) -> Belief:
+    """Return the histories of several beliefs, one after another, with their weights as they are."""
+    return Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
 
 
 def drawn(found: Belief, count: int, rng: np.random.Generator) -> Belief:
@@ -159,12 +172,23 @@ class BeliefTracker:
         self.states = graph.states if isinstance(graph, LazyGraph) else InformationStates(graph)
         self.cache: OrderedDict[int, Belief] = OrderedDict()
         self.entries = 0
+        self.digest = (-1, 0, 0)  # the last state whose generator was asked for, its player and its key's digest
         self.thinned: set[int] = set()  # states whose beliefs are incomplete
         self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
         self.relaxed = False
         """Whether, in that case, histories are kept instead that explain all but the last record."""
         self.near: set[int] = set()  # states whose beliefs consist of such histories
-        self.looked = 0  # edges that were followed
+        self.looked, self.spent = 0, 0.0  # edges that were followed, and the seconds that took
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that runs on the graph."""
+        return self.graph.clock if isinstance(self.graph, LazyGraph) else ENDLESS
+
+    @property
+    def edge_seconds(self) -> float:
+        """The time to follow an edge; 0 where it is unknown."""
+        return self.spent / self.looked if self.looked >= FEW_EDGES else 0.0
 
     def key(self, state: int) -> str:
         """Return the readable key of an information state."""
@@ -174,13 +198,19 @@ class BeliefTracker:
         """Return the information state that follows a state by one record."""
         return self.states.after(state, record)
 
-    def generator(self, state: int) -> np.random.Generator:
-        """Return the random generator of an information state: always the same one, whatever was asked before."""
-        player, path = self.states.path(state)
+    def generator(self, state: int, salt: int = 0) -> np.random.Generator:
+        """Return the random generator of an information state: always the same one, whatever was asked before.
+
+        Other generators of the state have another ``salt``.
+        """
+        seeds = [self.seed, salt] if salt else [self.seed]
         if isinstance(self.graph, LazyGraph):  # records are numbered as they are met: use the key
-            key = hashlib.blake2b(self.graph.key(state).encode(), digest_size=16)
-            return np.random.default_rng([self.seed, player, int.from_bytes(key.digest(), "big")])
-        return np.random.default_rng([self.seed, player, *path])
+            if self.digest[0] != state:
+                key = hashlib.blake2b(self.graph.key(state).encode(), digest_size=16)
+                self.digest = state, self.states.path(state)[0], int.from_bytes(key.digest(), "big")
+            return np.random.default_rng([*seeds, *self.digest[1:]])
+        player, path = self.states.path(state)
+        return np.random.default_rng([*seeds, player, *path])
 
     def of(self, player: int, state: int) -> Belief:
         """Return the histories right after the last record of the state; none where no history explains it."""
@@ -192,14 +222,39 @@ class BeliefTracker:
             self._keep(state, whole(self.graph))
         self.cache.move_to_end(state)
         found = self.cache[state]
-        for below in reversed(path):
-            before, found = found, self._advance(found, player, below)
+        for later, below in zip(range(len(path) - 1, -1, -1), reversed(path), strict=True):
+            before, found = found, self._advance(found, player, below, later)
+            if not found.size and below in self.thinned and not self.relaxed:
+                found = self._rejuvenate(player, below, later)
             if not found.size and below in self.thinned:
                 found = self._again(before, player, below)
                 if not found.size:  # not kept, so that a later call may sample others
                     return found
             self._keep(below, found)
         return found
+
+    def _rejuvenate(self, player: int, state: int, later: int) -> Belief:
+        """Return histories for ``state`` that are sampled anew from the beliefs of some records earlier.
+
+        The last records then choose again among what led to the beliefs in between, of which nothing explains the
+        present one.  No history is returned where that fails too, or the time is up.
+        """
+        chain, none = [state], whole(self.graph).take(np.zeros(0, dtype=np.int64))
+        for back in range(1, LOOK_BACK + 1):
+            chain.insert(0, int(self.states.parent[chain[0]]))
+            before = self.states.parent[chain[0]]
+            if before < 0 or before not in self.cache:
+                break
+            found = self.cache[before]
+            try:
+                for left, below in zip(range(back, -1, -1), chain, strict=True):
+                    if found.size:
+                        found = self._advance(found, player, below, later + left, salt=PASSES * back)
+            except ClockError:
+                return none
+            if found.size:
+                return found
+        return none
 
     def _again(self, before: Belief, player: int, state: int) -> Belief:
         """Return other histories for ``state`` where none left of ``before`` explains the next observation."""
@@ -225,13 +280,16 @@ class BeliefTracker:
 
     def asked(self, player: int, state: int) -> Belief:
         """Return the histories of the state in which the player has a move in the step to come."""
-        found = self.until(self._few(self.of(player, state), state), player, player)
+        found = self.until(self._few(self.of(player, state), state), player, player, state)
         found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
-    def until(self, found: Belief, player: int, watcher: int) -> Belief:
-        """Follow histories to where ``player`` has a move, as long as ``watcher`` observes nothing of it."""
-        graph, parts = self.graph, []
+    def until(self, found: Belief, player: int, watcher: int, state: int = NO_RECORD) -> Belief:
+        """Follow histories to where ``player`` has a move, as long as ``watcher`` observes nothing of it.
+
+        On the way from a ``state``, only a sample of very many edges is followed.
+        """
+        graph, parts, whole_weight = self.graph, [], float(found.weight.sum())
         while found.size:
             waits = ~graph.decides(found.position, player) & (graph.player[found.position] != TERMINAL)
             if watcher != player:  # a player notices that it has a move
@@ -239,18 +297,21 @@ class BeliefTracker:
             parts.append(found.take(np.flatnonzero(~waits)))
             now = found.take(np.flatnonzero(waits))
             edges, source = self._spread(now.position)
+            mover = graph.player[now.position[source]]
+            weight: FloatArray = now.weight[source] * self._probabilities(edges, mover, now, source, watcher)
+            if state != NO_RECORD and len(edges) > self._most_edges():
+                self.thinned.add(state)
+                edges, source, weight = self._sample(edges, source, weight, whole_weight, self.generator(state))
+                now = now._replace(weight=sums(source, weight, now.size))
             graph.ask(edges)
             silent = graph.record[edges, watcher] == NO_RECORD
             stays = np.bincount(source[silent], minlength=now.size) == 0
-            parts.append(now.take(np.flatnonzero(stays)))
-            edges, source = edges[silent], source[silent]
-            mover = graph.player[now.position[source]]
-            chance = self._probabilities(edges, mover, now, source, watcher)
-            weight: FloatArray = now.weight[source] * chance
+            parts.append(now.take(np.flatnonzero(stays & (now.weight > 0))))
+            edges, source, weight = edges[silent], source[silent], weight[silent]
             infostate = self.states.successors(now.infostate[source], graph.record[edges])
             found = Belief(graph.child[edges].astype(np.int64), infostate, weight)
             found = found.take(np.flatnonzero(weight > 0))
-        return Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)]) if parts else found
+        return joined(parts) if parts else found
 
     def forget(self) -> None:
         """Drop all beliefs, so that every one is computed anew."""
@@ -272,7 +333,7 @@ class BeliefTracker:
         found = self._few(self.cache[last], last) if last in self.cache else whole(self.graph)
         position = graph.positions_of(self.graph, found.position)
         numbers = graph.states_of(self.graph, np.append(found.infostate, [last, state]))
-        self.graph, self.states = graph, graph.states
+        self.graph, self.states, self.digest = graph, graph.states, (-1, 0, 0)
         self.forget()
         self._keep(int(numbers[-2]), Belief(position, numbers[:-2].reshape(found.infostate.shape), found.weight))
         self.thinned |= {int(numbers[-2])} if thinned else set()
@@ -298,27 +359,60 @@ class BeliefTracker:
         while self.entries > self.most_entries and len(self.cache) > 1:
             self.entries -= self.cache.popitem(last=False)[1].size
 
-    def _advance(self, found: Belief, player: int, state: int, loosely: bool = False) -> Belief:
+    def _advance(
+        self, found: Belief, player: int, state: int, later: int = 0, loosely: bool = False, salt: int = 0
+    ) -> Belief:
         """Return the belief one record further, at ``state``, by the probabilities of what the others did meanwhile.
 
-        ``loosely``: any next observation of the player counts as the record; its own move is made where it is legal.
+        Where only a sample is followed, it is drawn up to ``PASSES`` times, until ``most`` histories explain the record
+        or the clock says stop.  Where a clock runs, ever larger random
+        parts of the histories are followed, and time is left for ``later`` records and a move.  ``loosely``: any next
+        observation of the player counts as the record; its own move is made where it is legal.
         """
         if self.states.parent[state] in self.thinned:
             self.thinned.add(state)
-        now, ended, record = self._few(found, state), [], self.states.record[state]
+        found, clock, began = self._few(found, state), self.clock, time.monotonic()
+        timed = clock.until < inf and found.size > FIRST_PART
+        if timed:
+            found = found.take(self.generator(state).permutation(found.size))
+        size, begin, done, passes = FIRST_PART, 0, 0, 0
+        ended: list[Belief] = []
+        while True:
+            part = found.take(np.arange(begin, min(begin + size, found.size))) if timed else found
+            spent = time.monotonic() - began
+            expected = (1 + part.size / done) * spent if ended else spent
+            if done and expected > (spent + clock.left) / (2 + later):
+                break
+            try:
+                ended += self._follow(part, player, state, salt + passes, loosely)
+            except ClockError:
+                if not ended:
+                    raise
+                break
+            begin, size, done = begin + part.size, 2 * size, done + part.size
+            if begin == found.size:
+                begin, passes = 0, passes + 1
+                enough = sum(each.size for each in ended) >= self.most
+                if loosely or enough or state not in self.thinned or passes == (1 if self.relaxed else PASSES):
+                    break
+        if begin:
+            self.thinned.add(state)
+        return self._few(merged(joined(ended)), state) if ended else found.take(np.zeros(0, dtype=np.int64))
+
+    def _follow(self, found: Belief, player: int, state: int, salt: int, loosely: bool) -> list[Belief]:
+        """Return the histories in which a record was observed, with what is left of their weights."""
+        now, ended, record, whole_weight = found, [], self.states.record[state], float(found.weight.sum())
         while now.size:
-            after, over = self._edge(now, player, record, state, loosely)
+            after, over = self._edge(now, player, record, state, loosely, whole_weight, salt)
             alive = self.graph.player[after.position] != TERMINAL
             ended.append(after.take(np.flatnonzero(over & alive)))
             now = after.take(np.flatnonzero(~over & alive))
-        if not ended:
-            return now
-        all_ended = Belief(*[np.concatenate(parts) for parts in zip(*ended, strict=True)])
-        return self._few(merged(all_ended), state)
+        return [each for each in ended if each.size]
 
     def _edge(
-        self, now: Belief, player: int, record: int, state: int = NO_RECORD, loosely: bool = False
-    ) -> tuple[Belief, BoolArray]:
+        self, now: Belief, player: int, record: int, state: int = NO_RECORD, loosely: bool = False,
+        whole_weight: float = 1.0, salt: int = 0,
+    ) -> tuple[Belief, BoolArray]:  # fmt: skip
         """Follow all edges of histories that agree with a record; also return where the record was observed.
 
         On the way to a ``state``, only a sample of very many edges is followed: with many outcomes of chance, no clock
@@ -331,12 +425,12 @@ class BeliefTracker:
         own = (mover != player) | self._moved(edges, now.position[source], self.graph.records[record][0])
         fits = (weight > 0) & (own | (loosely and not own.any()))
         edges, source, weight = edges[fits], source[fits], weight[fits]
-        if state != NO_RECORD and len(edges) > EDGES * self.most:
+        if state != NO_RECORD and (state in self.thinned or len(edges) > self._most_edges()):
             self.thinned.add(state)
-            picked = systematic(weight, EDGES * self.most, self.generator(state))
-            edges, source, weight = edges[picked], source[picked], np.ones(len(picked))
+            edges, source, weight = self._sample(edges, source, weight, whole_weight, self.generator(state, salt))
+        began = time.monotonic()
         graph.ask(edges)
-        self.looked += len(edges)
+        self.looked, self.spent = self.looked + len(edges), self.spent + time.monotonic() - began
         records = graph.record[edges]
         over = records[:, player] != NO_RECORD
         if loosely:
@@ -345,6 +439,28 @@ class BeliefTracker:
         child = graph.child[edges[fits]].astype(np.int64)
         infostate = self.states.successors(now.infostate[source[fits]], records[fits])
         return Belief(child, infostate, weight[fits]), over[fits]
+
+    def _most_edges(self) -> int:
+        """Return how many edges are followed at once: as many as the number of histories and the clock allow."""
+        most = EDGES * self.most
+        if self.edge_seconds:
+            most = int(min(most, max(EDGES * FIRST_PART, self.clock.left / STAGES / self.edge_seconds)))
+        return most
+
+    def _sample(
+        self, edges: LongArray, source: LongArray, weight: FloatArray, whole_weight: float, rng: np.random.Generator
+    ) -> tuple[LongArray, LongArray, FloatArray]:
+        """Return a sample of edges in proportion to their weights.
+
+        The sample is as large as their share of the ``whole_weight``: histories that wait long for the next
+        observation, as while another tries one illegal move after the other, would otherwise take most of the time.
+        """
+        total = float(weight.sum())
+        count = max(1, int(min(total / max(whole_weight, 1e-300), 1.0) * self._most_edges() + rng.random()))
+        if count >= len(edges):
+            return edges, source, weight
+        picked = systematic(weight, count, rng)
+        return edges[picked], source[picked], np.full(count, total / count)
 
     def _probabilities(
         self, edges: LongArray, mover: Movers, now: Belief, source: LongArray, player: int
@@ -433,7 +549,7 @@ class BeliefSampler:
                 break
         if not found:
             return start.take(np.zeros(0, dtype=np.int64))
-        return merged(Belief(*[np.concatenate(parts) for parts in zip(*found, strict=True)]))
+        return merged(joined(found))
 
     def _walk(self, now: Belief) -> Belief | None:
         """Walk to the information state and return the history; ``None`` where the walk fails."""

@@ -37,7 +37,6 @@ MOST_WORLDS = 4_000  # histories kept in a belief
 LEAST_WORLDS = 16
 FEWER = 4  # the factor by which their number is cut where they take too much time or memory
 HURRIES = 2  # times that the belief is computed again with fewer histories
-FEW_EDGES = 200  # edges, at most, whose timing is too short to be used
 TRIES = 3  # attempts at a move, each after the first on a new graph
 ROUNDS = 1_000_000_000
 MULTI, SINGLE = OBSERVERS = ("multi", "single")
@@ -112,7 +111,7 @@ class GraphAgent:
         self.budget = budget
         self.faults: list[str] = []
         self.beliefs, self.unknown = BeliefStatistics(), 0
-        self.an_edge, self.started = 0.0, False
+        self.started = False
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         self.game, self.player, self.rng, self.moved, self.tries = game, player, rng, 0, 0
@@ -227,18 +226,14 @@ class GraphAgent:
         self._reckon(until)
         self.ranges.relaxed, self.hurried = self.hurried, False
         for attempt in range(1 + HURRIES):
-            began, looked = time.monotonic(), self.ranges.looked
             try:
-                with self.graph.growing(Clock((began + until) / 2)):
+                with self.graph.growing(Clock((time.monotonic() + until) / 2)):
                     found = self._offered(self._asked(), legal_actions)
                 if found is not None or self.state == NO_RECORD or self.ranges.relaxed:
                     break
             except ClockError:
                 if attempt == HURRIES:
                     raise
-            finally:
-                if (edges := self.ranges.looked - looked) > FEW_EDGES:
-                    self.an_edge = (time.monotonic() - began) / edges
             self.ranges.relaxed = self.hurried = True
             self._reckon_with_fewer()
         if found is None:
@@ -270,8 +265,8 @@ class GraphAgent:
 
     def _reckon(self, until: float) -> None:
         """Limit the histories to what a quarter of the time left allows, by the measured time of an edge."""
-        if self.an_edge and until < inf:
-            edges = (until - time.monotonic()) / 4 / self.an_edge
+        if self.ranges.edge_seconds and until < inf:
+            edges = (until - time.monotonic()) / 4 / self.ranges.edge_seconds
             self.ranges.most = min(MOST_WORLDS, max(LEAST_WORLDS, int(edges / EDGES / max(len(self.heard), 1))))
 
     def _reckon_with_fewer(self) -> None:
