@@ -142,7 +142,7 @@ bench-training: $(VENV)/test
 	$(BIN)/python benchmarks/training.py
 
 bench-rivals: $(VENV)/test
-	$(BIN)/python benchmarks/rivals.py --table hidden --games 200
+	$(BIN)/python benchmarks/rivals.py --table hidden trained --games 200
 	$(BIN)/python benchmarks/rivals.py --table openspiel
 
 bench-factored: $(VENV)/demo

@@ -2,6 +2,7 @@
 
     python benchmarks/rivals.py --table openspiel                        # search v OpenSpiel's bots, 1 s a move
     python benchmarks/rivals.py --table hidden --games 200               # games with hidden information, .3 or 1 s
+    python benchmarks/rivals.py --table trained --games 200              # ten minutes of training v none, .1 s
     python benchmarks/rivals.py --table random floors --seconds-per-move .3 --games 100 --agent uct
     python benchmarks/rivals.py --row hex search openspiel:mcts --row gdl:pursuit search random
     python benchmarks/rivals.py --table curve --picture curve.png        # .1, .3, 1 and 3 s a move for three games
@@ -492,7 +493,9 @@ CURVE_SECONDS = (0.1, 0.3, 1.0, 3.0)
 HIDDEN = ("phantom_tic_tac_toe", "latent_tic_tac_toe", "liars_dice", "goofspiel", "leduc_poker")
 DARK_CHESS = "openspiel:dark_chess(board_size=4)"
 MATERIAL = f"kluss(heuristic='python:{HERE}/material.py:material')"
-TABLES = ("openspiel", "hidden", "random", "floors", "curve")
+TRAINED = ("krieg_tic_tac_toe", "small_battleships", "phantom_connect")
+RUNS, TRAINING_SECONDS, TRAINERS = Path("runs"), 600.0, 2  # of the networks of the table ``trained``
+TABLES = ("openspiel", "hidden", "trained", "random", "floors", "curve")
 
 
 def rows(table: str, agent: str, seconds: float) -> Iterator[Row]:
@@ -505,6 +508,9 @@ def rows(table: str, agent: str, seconds: float) -> Iterator[Row]:
         yield Row("BlindBreakthrough.gdl", "kluss", "flat-mc", 1.0)
         yield from (Row(game, agent, f"{OPENSPIEL}ismcts", 0.3) for game in HIDDEN for agent in ("search", "kluss"))
         yield Row(DARK_CHESS, MATERIAL, "is-mcts", 1.0)  # ISMCTSBot cannot draw its states
+    elif table == "trained":
+        for game in TRAINED:
+            yield Row(f"{PREFIX}{game}", f"trained:{RUNS / f'rivals-{game}'}", "search", 0.1)
     elif table == "random":
         for game in [*(f"{PREFIX}{name}" for name in library()), *sorted(file.name for file in FILES.glob("*.gdl"))]:
             yield Row(game, agent, "random", seconds)
@@ -621,6 +627,7 @@ class Progress:
 def run(args: Args) -> tuple[dict[Row, list[Played]], dict[Row, str]]:
     """Play what is missing; the games of each row, and why others cannot be played."""
     wanted = asked(args)
+    train_missing(wanted)
     found = read(args.out, args.seed)
     refused: dict[Row, str] = {}
     settled = {row for row in wanted if is_settled(found[row].values(), args.within)}
@@ -636,6 +643,20 @@ def run(args: Args) -> tuple[dict[Row, list[Played]], dict[Row, str]]:
     except KeyboardInterrupt:
         print("\nstopped; the same command goes on from here", file=sys.stderr)
     return {row: [found[row][k] for k in sorted(found[row])[: args.games]] for row in wanted}, refused
+
+
+def train_missing(wanted: Sequence[Row]) -> None:
+    """Train the networks of the table ``trained`` that are not trained yet; one that was stopped is resumed."""
+    for row in wanted:
+        folder = Path(row.agent.partition(":")[2])
+        if row.agent.startswith(f"trained:{RUNS}/rivals-") and not (folder / "net.safetensors").exists():
+            print(f"{row.game}: {TRAINING_SECONDS:g} seconds of training", file=sys.stderr, flush=True)
+            resume = (folder / "checkpoint.npz").exists()
+            more = {} if resume else {"method": "tree-search"}
+            infoset.train(
+                None if resume else row.game, seconds=TRAINING_SECONDS, workers=TRAINERS, out=folder, resume=resume,
+                **more,
+            )  # fmt: skip
 
 
 def is_settled(games: Iterable[Played], within: float) -> bool:

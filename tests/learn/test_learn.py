@@ -25,12 +25,15 @@ from infoset import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.executors import LOCAL, local
 from infoset.learn.belief_net import NetValues, load_belief_net
-from infoset.learn.net import evaluate_states, load_net, save_net
+from infoset.learn.net import StateNet, evaluate_states, load_net, save_net
 from infoset.learn.net_leaves import NetLeaves
+from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.public_states import Horizon
 from infoset.learn.resolving import ContinualResolving
+from infoset.learn.search_games import TreeTraining
 from infoset.learn.self_play import SelfPlay, Training
+from infoset.learn.subgame_play import Teacher
 from infoset.learn.train import (
     PublicTrainingConfig,
     TrainingConfig,
@@ -39,12 +42,12 @@ from infoset.learn.train import (
     encoding_of,
     train,
 )
-from infoset.learn.tree_play import TreeTraining
 from infoset.learn.workers import Workers, shared
 from infoset.learn.worlds import SolvedWorlds, node_values
 from infoset.match.agents import load_agent
 from infoset.match.series import play_series
 from infoset.search.belief import BeliefTracker
+from infoset.search.kluss import Kluss
 from infoset.search.state_values import random_values
 from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
@@ -455,3 +458,19 @@ def test_the_curve_tells_how_strong_the_network_is() -> None:
     assert none[0].score is None
     assert [p.value_loss for p in none] == [p.value_loss for p in one]  # they change nothing of what is learnt
     assert len(plot_learning(none, "no duels")) == 2
+
+
+def test_a_teacher_notes_what_the_solution_of_its_subgame_says() -> None:
+    """Kuhn poker fits into the subgame: the values of the start are those of the game, the policies an equilibrium's."""
+    encoding = Propositions(load("gdl:kuhn_poker"))
+    net = StateNet(encoding.num_facts, [len(actions) for actions in encoding.actions], 8)
+    teacher = Teacher(Kluss(nodes=500), net, encoding)
+    infoset.play_match("gdl:kuhn_poker", [teacher, "random"], seed=1)
+    sample = teacher.samples[0]
+    exact = infoset.solve("gdl:kuhn_poker", "lp").values
+    start = (sample["facts"] == encoding.facts(np.zeros(1, dtype=np.int64))).all(axis=1)
+    assert start.sum() == 1
+    assert encoding.payoffs(sample["value"][start][0]) == pytest.approx(exact, abs=0.5)  # of payoffs from 0 to 100
+    chosen = np.unpackbits(sample["legal_actions"], axis=1, count=encoding.num_actions).sum(axis=1)
+    assert sorted(set(chosen.tolist())) == [0, 2]  # where chance deals nobody chooses, elsewhere one player does
+    np.testing.assert_allclose(sample["policy"].sum(axis=1), chosen / 2, atol=1e-6)

@@ -31,7 +31,7 @@ def run(
     games: Annotated[int | None, typer.Option(min=1, help="Games in an epoch (128, 64, 16, by method).")] = None,
     shards: Annotated[int | None, typer.Option(min=1, help="Parts of an epoch, shared by workers (2).")] = None,
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that play games, same results.")] = 1,
-    worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 200).")] = None,
+    worlds: Annotated[int | None, typer.Option(min=1, help="Histories sampled at each move (30 or 8).")] = None,
     steps: Annotated[
         int | None,
         typer.Option(min=1, help="resolving: look-ahead (1000). Pommerman: of an epoch (64). Baselines: in all."),

@@ -85,6 +85,10 @@ class StateNet(nn.Module):
         inner = self.trunk(self.front(facts))
         return self.value(inner), [head(inner) for head in self.policy]
 
+    def estimate_values(self, facts: Tensor) -> Tensor:
+        """Return the values (K, n) alone, scaled to between 0 and 1."""
+        return torch.sigmoid(self.value(self.trunk(self.front(facts))))
+
 
 @torch.no_grad()
 def evaluate_states(net: StateNet, encoding: Encoding) -> tuple[FloatArray, list[FloatArray]]:

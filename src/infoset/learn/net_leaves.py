@@ -1,10 +1,11 @@
-"""A network that evaluates the leaves of a tree search: values of positions and prior probabilities of moves."""
+"""A network that evaluates the leaves of a search: values of positions, and prior probabilities of moves."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import Rows
@@ -47,6 +48,32 @@ def _probabilities(
                 total += prior[j, i, k]
             for k in range(size):
                 prior[j, i, k] /= total
+
+
+class NetValueLeaves:
+    """The evaluation of leaves by a network's values alone, without priors."""
+
+    def __init__(self, net: StateNet, encoding: Propositions) -> None:
+        self.net, self.encoding = net, encoding
+        self.at = next(net.parameters()).device
+
+    def wake(self) -> None:
+        """Evaluate batches of several sizes once: PyTorch is slow at the first of each."""
+        for count in AWAKE:
+            self(np.zeros(count, dtype=np.int64))
+
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
+        with torch.inference_mode():
+            values = self.net.estimate_values(self._read(positions)).cpu().numpy()
+        return self.encoding.payoffs(values.astype(np.float64)), None
+
+    def _read(self, positions: LongArray) -> Tensor:
+        """Return the network's input (K, F)."""
+        encoding = self.encoding
+        return torch.from_numpy(encoding.bits(encoding.facts(positions))).to(self.at, torch.float32)
+
+    def priors(self, positions: LongArray) -> None:
+        """Return no priors."""
 
 
 class NetLeaves:

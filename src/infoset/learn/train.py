@@ -28,8 +28,9 @@ from infoset.learn.net import save_net
 from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.public_states import Horizon, PublicStates
+from infoset.learn.search_games import TreeTraining
 from infoset.learn.self_play import SelfPlay, Training
-from infoset.learn.tree_play import TreePlay, TreeTraining
+from infoset.learn.tree_play import TreePlay
 from infoset.match.agents import NET
 from infoset.names import MAX_COUNT
 from infoset.plugins import plugins_of
