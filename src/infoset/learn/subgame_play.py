@@ -93,8 +93,8 @@ class Teacher(GuidedKluss):
         policy = np.zeros((len(nodes), encoding.num_actions), dtype=np.float32)
         legal_actions = np.zeros(policy.shape, dtype=np.bool_)
         via = self.graph.arrays.via
-        for k, (begun_at, position) in enumerate(zip(nodes.tolist(), positions.tolist(), strict=True)):
-            node, inside = begun_at, False
+        for k, (begins, position) in enumerate(zip(nodes.tolist(), positions.tolist(), strict=True)):
+            node, inside = begins, False
             while t.size[node] > 0 and t.infoset[node] >= 0 and not (inside and via[t.position[node]] == OUTSIDE):
                 s, inside = int(t.infoset[node]), True
                 average = t.average[t.begin[s] : t.begin[s + 1]]
