@@ -646,12 +646,14 @@ def run(args: Args) -> tuple[dict[Row, list[Played]], dict[Row, str]]:
 
 
 def train_missing(wanted: Sequence[Row]) -> None:
-    """Train the networks of the table ``trained`` that are not trained yet; one that was stopped is resumed."""
+    """Train the networks of the table ``trained``; a training that was stopped is resumed, one that is over ends at once."""
     for row in wanted:
         folder = Path(row.agent.partition(":")[2])
-        if row.agent.startswith(f"trained:{RUNS}/rivals-") and not (folder / "net.safetensors").exists():
+        if row.agent.startswith(f"trained:{RUNS}/rivals-"):
             print(f"{row.game}: {TRAINING_SECONDS:g} seconds of training", file=sys.stderr, flush=True)
             resume = (folder / "checkpoint.npz").exists()
+            if not resume:
+                shutil.rmtree(folder, ignore_errors=True)  # stopped before there was anything to resume
             more = {} if resume else {"method": "tree-search"}
             infoset.train(
                 None if resume else row.game, seconds=TRAINING_SECONDS, workers=TRAINERS, out=folder, resume=resume,

@@ -16,7 +16,6 @@ from infoset.tree.graph import explore
 from infoset.tree.rules_source import build_lazy_graph
 from slow_beliefs import ExactBelief, order_two_root, state_of, states_asked, told
 
-SEEDS = 60
 GAMES = ["kuhn_poker", "kuhn_poker(players=3)", "gdl:monty_hall", "gdl:meier", "goofspiel(num_cards=3)", "leduc_poker"]
 
 
@@ -132,35 +131,54 @@ def _follow(tracker: BeliefTracker, records: list[ObservationRecord]) -> int:
     return state
 
 
-def test_a_sample_of_edges_stands_for_all_of_them() -> None:
-    """The mean over many samples is the exact belief, also where some histories wait longer than others."""
+@pytest.mark.parametrize(("most", "seeds"), [(8, 600), (32, 150)])
+def test_a_sample_of_edges_stands_for_all_of_them(most: int, seeds: int) -> None:
+    """The mean over many samples is near the exact belief, also where some histories wait longer than others.
+
+    Every history is met: steps that drew alike never met those of every other edge.  The mean of very small samples is
+    biased, since their weights are made to sum to one.
+    """
     game = load("phantom_tic_tac_toe")
     tracker = BeliefTracker(build_lazy_graph(game))
     with tracker.graph.growing():
         exact = _believed_positions(tracker, _follow(tracker, MARKED))
     assert len(exact) > 50
     mean: dict[str, float] = dict.fromkeys(exact, 0.0)
-    for seed in range(SEEDS):
-        sampled = BeliefTracker(tracker.graph, seed=seed, most=8)
+    for seed in range(seeds):
+        sampled = BeliefTracker(tracker.graph, seed=seed, most=most)
         with sampled.graph.growing():
             state = _follow(sampled, MARKED)
             for key, weight in _believed_positions(sampled, state).items():
-                mean[key] += weight / SEEDS
+                mean[key] += weight / seeds
         assert state in sampled.thinned
     assert sum(mean.values()) == pytest.approx(1.0)
-    assert sum(abs(mean[key] - weight) for key, weight in exact.items()) < 0.35  # 1.9 of weights that ignore waiting
+    assert all(mean[key] for key, weight in exact.items() if weight > 0.005)
+    assert sum(abs(mean[key] - weight) for key, weight in exact.items()) < (0.25 if most == 8 else 0.12)
 
 
-def test_a_belief_without_a_history_is_sampled_anew_from_an_earlier_one() -> None:
-    """One history is kept, which rarely has X where O fails; another choice of X's first cell does."""
+def test_a_belief_without_a_history_is_sampled_anew_from_an_earlier_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One history is kept, in which X is rarely where O fails at last; other choices of X's earlier cells are."""
     game = load("phantom_tic_tac_toe")
     graph = build_lazy_graph(game)
-    for seed in range(10):
+    again = BeliefTracker._rejuvenate
+    sizes: list[int] = []
+
+    def counted(self: BeliefTracker, player: int, state: int, later: int) -> Belief:
+        found = again(self, player, state, later)
+        sizes.append(found.size)
+        return found
+
+    monkeypatch.setattr(BeliefTracker, "_rejuvenate", counted)
+    for seed in range(20):
         tracker = BeliefTracker(graph, seed=seed, most=1)
         with graph.growing():
-            state = _follow(tracker, [((2, 2), "taken")])
-            assert tracker.of(1, state).size == 1
-        assert not tracker.drawn_again
+            state = _follow(tracker, [*MARKED, ((3, 3), "taken")])
+            size = tracker.of(1, state).size
+            assert size
+            forgetful = BeliefTracker(graph, seed=seed, most=1)
+            forgetful.most_entries = 1  # it keeps no earlier belief
+            assert forgetful.of(1, state).size == size
+    assert sizes and max(sizes) == 1
 
 
 def test_a_clock_ends_a_belief_in_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -218,6 +218,9 @@ class OpenSpielState(NativeState):
     def __reduce__(self) -> tuple[Any, ...]:
         return OpenSpielGame.replay, (self.game, self.seed, self.history)
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + sum(map(sys.getsizeof, self.named.values()))
+
     @property
     def terminal(self) -> bool:
         return bool(self.spiel.is_terminal())

@@ -54,8 +54,9 @@ class TreeTraining(LearningParameters):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("nodes", "worlds", "passes"):
+        for name in ("nodes", "passes"):
             check_range(name, getattr(self, name), 1, 2**31)
+        check_range("worlds", self.worlds, 1, 100_000)
         for name in ("first", "duels"):
             check_range(name, getattr(self, name), 0, 2**31)
 

@@ -12,6 +12,7 @@ import time
 import numpy as np
 
 from infoset.base import FloatArray, LongArray
+from infoset.errors import CheckpointError
 from infoset.learn.guided import GuidedKluss
 from infoset.learn.learner import Played, Samples
 from infoset.learn.net import StateNet
@@ -25,6 +26,7 @@ from infoset.search.growing_subgame import NONE, evaluate_average
 from infoset.search.kluss import Kluss
 from infoset.tree.lazy_graph import OUTSIDE
 
+MOST_TAUGHT = 200  # histories of a belief
 TAUGHT = 64  # positions of each subgame from which the network learns
 EXPLORING = 0.25  # share of uniform play in the teacher's moves
 TINY = 1e-12  # smaller sums of weights are rounding errors and count as zero
@@ -49,6 +51,8 @@ class SubgameGames(SearchGames):
             state = play.begin()
             while not state.terminal and time.monotonic() < self.late:
                 state = play.step(state)
+            if play.faults:
+                raise CheckpointError(f"a game of self-play failed: {play.faults[0].detail}")
         samples += [each for teacher in teachers for each in teacher.samples]
         return Played(samples, tuple(start[0].tolist()), tuple(self.scores(rng)))
 
@@ -59,6 +63,10 @@ class Teacher(GuidedKluss):
     def __init__(self, budget: Kluss, net: StateNet, encoding: Propositions) -> None:
         super().__init__(budget, net, encoding)
         self.samples: list[Samples] = []
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.ranges.most = MOST_TAUGHT
 
     def search(self, roots: Belief, size: int, until: float) -> FloatArray:
         row = super().search(roots, size, until)

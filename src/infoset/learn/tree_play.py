@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from infoset.base import FloatArray
 from infoset.clock import Clock
-from infoset.errors import BudgetError, ClockError
+from infoset.errors import BudgetError, ClockError, ParameterError
 from infoset.learn.guided import EXPLORATION
 from infoset.learn.learner import Epoch, GamesLearner, Played, device, one_thread
 from infoset.learn.net import StateNet
@@ -98,6 +98,8 @@ class TreePlay(GamesLearner):
 
     def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
         training = training or TreeTraining()
+        if encoding.graph.open and training.worlds != TreeTraining.worlds:
+            raise ParameterError(f"worlds={training.worlds} is not used: everybody sees everything in {encoding.name}")
         torch.manual_seed(training.seed)
         actions = [len(actions) for actions in encoding.actions]
         net = StateNet(encoding.num_facts, actions, training.hidden, encoding.board).to(device())

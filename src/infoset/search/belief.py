@@ -27,13 +27,13 @@ import numpy.typing as npt
 from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.interning import sums
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, spread
 from infoset.tree.lazy_graph import LazyGraph, LazyInformationStates, Numbered
 
 MAX_RANGE = 100_000  # the most histories of a belief; of more, that many are sampled
 FEW_EDGES = 32  # edges whose timing is too short to be used
+WAITING, FEWER = 100, 101  # salts of generators: for histories in which the player waits, for fewer of a belief
 STAGES = 8  # one in this many parts of the time left is for following a record by one more edge
 FIRST_PART = 16  # histories advanced at first where a clock runs
 PASSES = 8  # samples of the same edges, at most
@@ -148,6 +148,15 @@ class Graph(Protocol):
     def decides(self, positions: LongArray, player: int) -> BoolArray: ...
 
 
+class _Draw(NamedTuple):
+    """How edges are sampled on the way to, or from, a state: by one generator, so that no two samples are alike."""
+
+    state: int
+    rng: np.random.Generator
+    whole_weight: float = 1.0
+    """The weight of the histories from which they lead."""
+
+
 class BeliefTracker:
     """The beliefs of every information state that was asked for; the others move by ``actions``, uniformly by default.
 
@@ -174,6 +183,7 @@ class BeliefTracker:
         self.entries = 0
         self.digest = (-1, 0, 0)  # the last state whose generator was asked for, its player and its key's digest
         self.thinned: set[int] = set()  # states whose beliefs are incomplete
+        self.cut: set[int] = set()  # states of which only some histories were followed to where the player moves
         self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
         self.relaxed = False
         """Whether, in that case, histories are kept instead that explain all but the last record."""
@@ -234,26 +244,26 @@ class BeliefTracker:
         return found
 
     def _rejuvenate(self, player: int, state: int, later: int) -> Belief:
-        """Return histories for ``state`` that are sampled anew from the beliefs of some records earlier.
+        """Return histories for ``state`` that are sampled anew from the belief of one, two or three records earlier.
 
         The last records then choose again among what led to the beliefs in between, of which nothing explains the
         present one.  No history is returned where that fails too, or the time is up.
         """
         chain, none = [state], whole(self.graph).take(np.zeros(0, dtype=np.int64))
-        for back in range(1, LOOK_BACK + 1):
-            chain.insert(0, int(self.states.parent[chain[0]]))
-            before = self.states.parent[chain[0]]
-            if before < 0 or before not in self.cache:
+        for back in range(LOOK_BACK):
+            before = int(self.states.parent[chain[0]])
+            if before < 0:
                 break
-            found = self.cache[before]
             try:
-                for left, below in zip(range(back, -1, -1), chain, strict=True):
+                found = self.of(player, before)
+                for left, below in zip(range(len(chain) - 1, -1, -1), chain, strict=True):
                     if found.size:
-                        found = self._advance(found, player, below, later + left, salt=PASSES * back)
+                        found = self._advance(found, player, below, later + left, salt=1 + back)
             except ClockError:
                 return none
             if found.size:
                 return found
+            chain.insert(0, before)
         return none
 
     def _again(self, before: Belief, player: int, state: int) -> Belief:
@@ -280,14 +290,17 @@ class BeliefTracker:
 
     def asked(self, player: int, state: int) -> Belief:
         """Return the histories of the state in which the player has a move in the step to come."""
-        found = self.until(self._few(self.of(player, state), state), player, player, state)
+        rng = self.generator(state, WAITING)
+        found = self.until(self._few(self.of(player, state), state), player, player, _Draw(state, rng))
+        if state in self.cut:
+            found = merged(found)
         found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
         return found._replace(weight=found.weight / max(float(found.weight.sum()), 1e-300))
 
-    def until(self, found: Belief, player: int, watcher: int, state: int = NO_RECORD) -> Belief:
+    def until(self, found: Belief, player: int, watcher: int, draw: _Draw | None = None) -> Belief:
         """Follow histories to where ``player`` has a move, as long as ``watcher`` observes nothing of it.
 
-        On the way from a ``state``, only a sample of very many edges is followed.
+        With a ``draw``, only a sample of very many edges is followed, and histories that wait for nothing are left out.
         """
         graph, parts, whole_weight = self.graph, [], float(found.weight.sum())
         while found.size:
@@ -299,14 +312,14 @@ class BeliefTracker:
             edges, source = self._spread(now.position)
             mover = graph.player[now.position[source]]
             weight: FloatArray = now.weight[source] * self._probabilities(edges, mover, now, source, watcher)
-            if state != NO_RECORD and len(edges) > self._most_edges():
-                self.thinned.add(state)
-                edges, source, weight = self._sample(edges, source, weight, whole_weight, self.generator(state))
-                now = now._replace(weight=sums(source, weight, now.size))
+            if draw and len(edges) > self._most_edges():
+                self.cut.add(draw.state)
+                edges, source, weight = self._sample(edges, source, weight, whole_weight, draw.rng)
             graph.ask(edges)
             silent = graph.record[edges, watcher] == NO_RECORD
-            stays = np.bincount(source[silent], minlength=now.size) == 0
-            parts.append(now.take(np.flatnonzero(stays & (now.weight > 0))))
+            if not draw:
+                stays = np.bincount(source[silent], minlength=now.size) == 0
+                parts.append(now.take(np.flatnonzero(stays)))
             edges, source, weight = edges[silent], source[silent], weight[silent]
             infostate = self.states.successors(now.infostate[source], graph.record[edges])
             found = Belief(graph.child[edges].astype(np.int64), infostate, weight)
@@ -317,6 +330,7 @@ class BeliefTracker:
         """Drop all beliefs, so that every one is computed anew."""
         self.cache.clear()
         self.thinned.clear()
+        self.cut.clear()
         self.near.clear()
         self.entries = 0
 
@@ -340,12 +354,12 @@ class BeliefTracker:
         self.near |= {int(numbers[-2])} if near else set()
         return int(numbers[-1])
 
-    def _few(self, found: Belief, state: int) -> Belief:
+    def _few(self, found: Belief, state: int, rng: np.random.Generator | None = None) -> Belief:
         """Sample the histories down to ``most``, if there are more."""
         if found.size <= self.most:
             return found
         self.thinned.add(state)
-        return drawn(found, self.most, self.generator(state))
+        return drawn(found, self.most, self.generator(state, FEWER) if rng is None else rng)
 
     def _spread(self, positions: LongArray) -> tuple[LongArray, LongArray]:
         """Return all edges out of positions."""
@@ -365,16 +379,17 @@ class BeliefTracker:
         """Return the belief one record further, at ``state``, by the probabilities of what the others did meanwhile.
 
         Where only a sample is followed, it is drawn up to ``PASSES`` times, until ``most`` histories explain the record
-        or the clock says stop.  Where a clock runs, ever larger random
-        parts of the histories are followed, and time is left for ``later`` records and a move.  ``loosely``: any next
-        observation of the player counts as the record; its own move is made where it is legal.
+        or the clock says stop.  Where a clock runs, ever larger random parts of the histories are followed, and time is
+        left for ``later`` records and a move.  ``loosely``: any next observation of the player counts as the record;
+        its own move is made where it is legal.
         """
         if self.states.parent[state] in self.thinned:
             self.thinned.add(state)
-        found, clock, began = self._few(found, state), self.clock, time.monotonic()
+        rng, clock, began = self.generator(state, salt), self.clock, time.monotonic()
+        found = self._few(found, state, rng)
         timed = clock.until < inf and found.size > FIRST_PART
         if timed:
-            found = found.take(self.generator(state).permutation(found.size))
+            found = found.take(rng.permutation(found.size))
         size, begin, done, passes = FIRST_PART, 0, 0, 0
         ended: list[Belief] = []
         while True:
@@ -384,7 +399,7 @@ class BeliefTracker:
             if done and expected > (spent + clock.left) / (2 + later):
                 break
             try:
-                ended += self._follow(part, player, state, salt + passes, loosely)
+                ended += self._follow(part, player, _Draw(state, rng, float(part.weight.sum())), loosely)
             except ClockError:
                 if not ended:
                     raise
@@ -397,25 +412,24 @@ class BeliefTracker:
                     break
         if begin:
             self.thinned.add(state)
-        return self._few(merged(joined(ended)), state) if ended else found.take(np.zeros(0, dtype=np.int64))
+        return self._few(merged(joined(ended)), state, rng) if ended else found.take(np.zeros(0, dtype=np.int64))
 
-    def _follow(self, found: Belief, player: int, state: int, salt: int, loosely: bool) -> list[Belief]:
-        """Return the histories in which a record was observed, with what is left of their weights."""
-        now, ended, record, whole_weight = found, [], self.states.record[state], float(found.weight.sum())
+    def _follow(self, found: Belief, player: int, draw: _Draw, loosely: bool) -> list[Belief]:
+        """Return the histories in which a state's record was observed, with what is left of their weights."""
+        now, ended, record = found, [], self.states.record[draw.state]
         while now.size:
-            after, over = self._edge(now, player, record, state, loosely, whole_weight, salt)
+            after, over = self._edge(now, player, record, draw, loosely)
             alive = self.graph.player[after.position] != TERMINAL
             ended.append(after.take(np.flatnonzero(over & alive)))
             now = after.take(np.flatnonzero(~over & alive))
         return [each for each in ended if each.size]
 
     def _edge(
-        self, now: Belief, player: int, record: int, state: int = NO_RECORD, loosely: bool = False,
-        whole_weight: float = 1.0, salt: int = 0,
-    ) -> tuple[Belief, BoolArray]:  # fmt: skip
+        self, now: Belief, player: int, record: int, draw: _Draw | None = None, loosely: bool = False
+    ) -> tuple[Belief, BoolArray]:
         """Follow all edges of histories that agree with a record; also return where the record was observed.
 
-        On the way to a ``state``, only a sample of very many edges is followed: with many outcomes of chance, no clock
+        With a ``draw``, only a sample of very many edges is followed: with many outcomes of chance, no clock
         would suffice for all of them.
         """
         graph = self.graph
@@ -425,9 +439,9 @@ class BeliefTracker:
         own = (mover != player) | self._moved(edges, now.position[source], self.graph.records[record][0])
         fits = (weight > 0) & (own | (loosely and not own.any()))
         edges, source, weight = edges[fits], source[fits], weight[fits]
-        if state != NO_RECORD and (state in self.thinned or len(edges) > self._most_edges()):
-            self.thinned.add(state)
-            edges, source, weight = self._sample(edges, source, weight, whole_weight, self.generator(state, salt))
+        if draw and (draw.state in self.thinned or len(edges) > self._most_edges()):
+            self.thinned.add(draw.state)
+            edges, source, weight = self._sample(edges, source, weight, draw.whole_weight, draw.rng)
         began = time.monotonic()
         graph.ask(edges)
         self.looked, self.spent = self.looked + len(edges), self.spent + time.monotonic() - began

@@ -242,7 +242,9 @@ class GraphAgent:
                 f"no history is consistent with the observations of player {self.player} after {self.moved} moves"
             )
             return None
-        self.beliefs.note(found, self.state not in self.ranges.thinned, self.state in self.ranges.near)
+        self.beliefs.note(
+            found, self.state not in self.ranges.thinned | self.ranges.cut, self.state in self.ranges.near
+        )
         return found
 
     def _offered(self, found: Belief | None, legal_actions: tuple[Action, ...]) -> Belief | None:
