@@ -48,6 +48,7 @@ GAMES: Registry[Game] = Registry(
             "cooperative_matching_pennies",
             "dark_hex",
             "goofspiel",
+            "hanabi",
             "kuhn_poker",
             "leduc_poker",
             "liars_dice",

@@ -63,12 +63,13 @@ def decisions(name: str, theirs: str, actions: tuple[Action, ...], pick: Pick) -
             outcomes = state.chance_outcomes(chosen)
             for k in pick(range(len(outcomes))) if outcomes else [None]:
                 after = moved.clone()
-                if k is None and after.is_chance_node() and len(after.chance_outcomes()) == 1:  # the last card
-                    after.apply_action(after.chance_outcomes()[0][0])
+                played = state.play(chosen, None if k is None else outcomes[k][0])
+                chance_is_next = not played.state.terminal and not any(map(played.state.legal_actions, players))
+                if k is None and after.is_chance_node() and len(after.chance_outcomes()) == 1 and not chance_is_next:
+                    after.apply_action(after.chance_outcomes()[0][0])  # the last card
                 if k is not None:
                     assert after.chance_outcomes()[k][1] == pytest.approx(outcomes[k][1])
                     after.apply_action(after.chance_outcomes()[k][0])
-                played = state.play(chosen, None if k is None else outcomes[k][0])
                 todo.append((played, chosen, tuple(infostates), after))
 
 
