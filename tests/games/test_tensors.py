@@ -116,6 +116,10 @@ SMALL = [
         "battleship(rows=2,columns=2,ships=[2,1],shots=2)",
         "battleship(board_height=2,board_width=2,ship_sizes=[2;1],ship_values=[1;1],num_shots=2,allow_repeated_shots=False)",
     ),
+    (
+        "hanabi(colors=1,ranks=2,hand=1,info=1,lives=1)",
+        "hanabi(players=2,colors=1,ranks=2,hand_size=1,max_information_tokens=1,max_life_tokens=1)",
+    ),
     ("tiny_hanabi(game=E)", "tiny_hanabi"),
     ("tiny_hanabi(game=A)", "tiny_hanabi(num_actions=2,num_chance=2,payoff=0;1;0;0;0;1;3;2;3;3;3;2;2;0;3;3)"),
     ("tiny_bridge(abstracted=false)", "tiny_bridge_2p"),
@@ -140,6 +144,7 @@ LARGE = [
     ("liars_dice(numdice=2)", "liars_dice(numdice=2)"),
     ("goofspiel", "goofspiel"),
     ("goofspiel(players=3,num_cards=7,imp_info=true)", "goofspiel(players=3,num_cards=7,imp_info=True)"),
+    ("hanabi(players=3,colors=2,ranks=3,hand=2)", "hanabi(players=3,colors=2,ranks=3,hand_size=2)"),
     ("oshi_zumo", "oshi_zumo"),
     (
         "battleship(rows=4,columns=5,ships=[3,2,2],shots=6,repeats=true)",

@@ -93,7 +93,7 @@ class Board(NamedTuple):
         return float(sum(self.fireworks)) if self.lives else 0.0
 
     def play(self, setting: Setting, card: str) -> Board:
-        """Return the board after a card is played; one that does not fit costs a life, a highest rank brings a token."""
+        """Return the board after a card is played: one that does not fit costs a life, a last one brings a token."""
         color, rank = COLORS.index(card[0]), int(card[1])
         if self.fireworks[color] != rank - 1:
             return self._replace(lives=self.lives - 1)
@@ -111,7 +111,7 @@ class _Fields(NamedTuple):
 
 
 class HanabiState(NativeState, _Fields):
-    """The number of each card in the deck, the hands, the board, whose turn it is, and the turns after the last card."""
+    """The number of each card in the deck, the hands, the board, whose turn it is, and the turns without a deck."""
 
     __slots__ = ()
 
@@ -129,7 +129,9 @@ class HanabiState(NativeState, _Fields):
         discards = moves.discards[:count] if self.board.tokens < self.setting.info else ()
         if not self.board.tokens:
             return (*discards, *moves.plays[:count])
-        shown = [set("".join(self.hands[(player + seat) % self.setting.players])) for seat in range(self.setting.players)]
+        shown = [
+            set("".join(self.hands[(player + seat) % self.setting.players])) for seat in range(self.setting.players)
+        ]
         hints = [name for name, seat, word in moves.hints if word in shown[seat]]
         return (*discards, *moves.plays[:count], *hints)
 
@@ -261,7 +263,7 @@ class View(NamedTuple):
         """Return the view after a hint."""
         seat, word = hint_of(turn.action)
         player = (turn.mover + seat) % setting.players
-        hints = tuple([known.after(word, k in turn.shown) for k, known in enumerate(self.hints[player], 1)])  # type: ignore[operator]
+        hints = tuple([known.after(word, k in turn.shown) for k, known in enumerate(self.hints[player], 1)])
         board = self.board._replace(tokens=self.board.tokens - 1)
         return self._replace(board=board, hints=self._hints_with(player, hints))
 
