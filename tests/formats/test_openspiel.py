@@ -57,6 +57,10 @@ PAIRS = [
     ("openspiel:goofspiel(num_cards=3)", "goofspiel(num_cards=3)"),
     ("openspiel:liars_dice(numdice=2,dice_sides=2)", "liars_dice(numdice=2,dice_sides=2)"),
     ("openspiel:matching_pennies_3p", "matching_pennies_3p"),
+    (
+        "openspiel:hanabi(colors=1,ranks=2,hand_size=1,max_information_tokens=1,max_life_tokens=1)",
+        "hanabi(colors=1,ranks=2,hand=1,info=1,lives=1)",
+    ),
 ]
 
 

@@ -25,7 +25,7 @@ POMMERMAN = [
     "pommerman:PommeTeamCompetition-v0(seed=3)", "pommerman:PommeRadioCompetition-v2(seed=4)",
     "pommerman:PommeFFACompetition-v0(seed=5)", "pommerman:OneVsOne-v0(seed=6)",
 ]  # fmt: skip
-HIDING = {"kuhn_poker", "leduc_poker", "liars_dice", "gdl:meier", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe",
+HIDING = {"hanabi", "kuhn_poker", "leduc_poker", "liars_dice", "gdl:meier", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe",
           "gdl:small_battleships", "tiny_bridge", "tiny_hanabi", "trade_comm"}  # fmt: skip
 MOST_STEPS = 24
 IN_THE_FOG = 12  # so many steps of Pommerman: before bombs that others do not see decide who lives

@@ -31,7 +31,7 @@ VARIANTS = [
     "tiny_hanabi(game=E)", "trade_comm(sees_message=true)", "oshi_zumo(coins=6,size=1,min_bid=1,alesia=true)",
 ]  # fmt: skip
 LONG = {"gdl:blind_tic_tac_toe", "gdl:krieg_tic_tac_toe"}
-HIDING = {"kuhn_poker", "leduc_poker", "liars_dice", "tiny_bridge", "tiny_hanabi", "trade_comm", "gdl:meier",
+HIDING = {"hanabi", "kuhn_poker", "leduc_poker", "liars_dice", "tiny_bridge", "tiny_hanabi", "trade_comm", "gdl:meier",
           "gdl:small_battleships", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe", "gdl:monty_hall"}  # fmt: skip
 MOST_STEPS = 30
 
