@@ -269,6 +269,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "docker": "infoset.remote.docker:docker",
         "flat-mc": "infoset.search.monte_carlo:FlatMc",
         "ggp": "infoset.remote.ggp_agent:ggp",
+        "hat-guessing": "infoset.games.hat_guessing:HatGuessing",
         "http": "infoset.remote.http:http",
         "human": "infoset.cli.terminal:human",
         "is-mcts": "infoset.search.monte_carlo:IsMcts",

@@ -1,0 +1,75 @@
+"""Hanabi in arrays: random steps a second beside OpenSpiel's, and the scores of hat guessing by the number of players.
+
+    python benchmarks/hanabi.py
+    python benchmarks/hanabi.py --games 1000
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+
+from infoset.games.hanabi_tables import PLAYS, make_tables, play_randomly
+from infoset.games.hat_guessing import score_series
+from infoset.randomness import streams
+from infoset.statistics import Mean
+
+STEPS, THEIRS = 5_000_000, 50_000
+PROCESSES = 2
+
+
+def count_steps(seed: int, steps: int = STEPS) -> float:
+    """Random steps a second of one process."""
+    t = make_tables(64, 2, 5, 5, 5, 8, 3)
+    t.counts[:, PLAYS] = -1
+    stream, legal = streams(seed, 1), np.zeros(100, np.int64)
+    play_randomly(t, 1000, stream, legal)
+    began = time.perf_counter()
+    play_randomly(t, steps, stream, legal)
+    return steps / (time.perf_counter() - began)
+
+
+def count_their_steps() -> float:
+    """Random steps a second of OpenSpiel's game, with chance drawn by its probabilities."""
+    import pyspiel
+
+    game, rng, steps = pyspiel.load_game("hanabi"), random.Random(1), 0
+    began, state = time.perf_counter(), game.new_initial_state()
+    while steps < THEIRS:
+        if state.is_terminal():
+            state = game.new_initial_state()
+        elif state.is_chance_node():
+            cards, chances = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(rng.choices(cards, chances)[0])
+        else:
+            state.apply_action(rng.choice(state.legal_actions()))
+            steps += 1
+    return steps / (time.perf_counter() - began)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--games", type=int, default=10_000, help="of each row of scores (default: %(default)s)")
+    games = parser.parse_args().games
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+        ours = sum(pool.map(count_steps, range(PROCESSES)))
+    theirs = count_their_steps()
+    print(f"random play, 2 players: {ours:,.0f} steps a second in {PROCESSES} processes; OpenSpiel from Python, one "
+          f"process: {theirs:,.0f}")  # fmt: skip
+    print("\n| players | mean score (95 %) | 25 of 25 | games a second |\n| ---: | --- | ---: | ---: |")
+    for players, hand in ((2, 5), (3, 5), (4, 4), (5, 4)):
+        score_series(1, seed=1, players=players, hand=hand)
+        began = time.perf_counter()
+        scores = score_series(games, seed=1, players=players, hand=hand).astype(float)
+        rate = games / (time.perf_counter() - began)
+        mean = Mean.of(games, scores.sum(), (scores**2).sum())
+        print(f"| {players} | {mean.value:.3f} ± {mean.margin:.3f} | {(scores == 25).mean():.1%} | {rate:,.0f} |")
+
+
+if __name__ == "__main__":
+    main()
