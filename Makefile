@@ -14,6 +14,7 @@
 # make bench-figures   exact exploitability beside nashbench (Python 3.12 or newer) and OpenSpiel
 # make bench-equilibria   equilibria of Gambit's files beside Gambit
 # make bench-poker   spots of hold'em beside a native solver (minutes, on an idle machine)
+# make bench-hanabi   steps of Hanabi a second beside OpenSpiel's, and the scores of hat guessing
 # make bench-teams   two against one in Kuhn poker with up to twelve cards
 # make bench-correlated   what a mediator draws in Sheriff and Battleship, beside OpenSpiel's regret minimisation
 # make bench-cold   whole commands with an empty cache of kernels and with a full one
@@ -33,7 +34,7 @@ BIN = $(VENV)/bin
 endif
 PIP = $(BIN)/python -m pip --disable-pip-version-check -q
 
-.PHONY: bench-networks demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-correlated bench-poker bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
+.PHONY: bench-networks demo test test-all nightly pytest doctest fuzz kills check docs gallery notebooks warm-up bench bench-cold bench-tabular bench-playouts bench-pommerman bench-search bench-sampling bench-factored bench-figures bench-equilibria bench-teams bench-hanabi bench-correlated bench-poker bench-training bench-arena bench-rivals papers papers-long clean bench-classroom
 
 $(VENV)/pip:
 	$(PYTHON) -m venv $(VENV)
@@ -154,6 +155,9 @@ bench-figures: $(VENV)/bench
 
 bench-equilibria: $(VENV)/bench
 	$(BIN)/python benchmarks/equilibria.py
+
+bench-hanabi: $(VENV)/bench
+	$(BIN)/python benchmarks/hanabi.py
 
 bench-teams: $(VENV)/demo
 	$(BIN)/python benchmarks/teams.py

@@ -36,7 +36,7 @@ from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, streams
 
 KINDS = 3  # of hints to a player
-FEW_TOKENS, SPARE_TURNS = 2, 4  # with at most so many tokens and more turns to spare, useless cards are discarded
+FEW_TOKENS, SPARE_TURNS = 3, 4  # with at most so many tokens and more turns to spare, useless cards are discarded
 READY, SOME_TOKENS = 2, 6  # as they are with at most so many tokens where so many others have a card to play
 FOLLOWED, KNOWN = 1.0, 1.0  # ranks that a card is worth more whose next one another holds, or knows that it holds
 LAST_CARDS = 1  # of the deck, with which a last card of a firework waits for other turns
@@ -554,7 +554,7 @@ def score_series(
 
 
 class HatGuessing:
-    """The agent ``hat-guessing``, for ``hanabi`` in which all players are agents of this kind."""
+    """Hanabi: every hint tells every other player something; all players have to be agents of this kind."""
 
     name = "hat-guessing"
 
