@@ -6,8 +6,9 @@ hint stands for the sum of all other players' numbers modulo ``M``: each of them
 its own.  ``M`` is three for each other player: a hint may name the rank or the colour of one certain card of that
 player, or leave the card out.
 
-The agent plays cards that are surely playable, and otherwise hints; it discards useless cards where tokens are few and
-there are turns to spare.
+The agent plays cards that are surely playable.  Where another has a playable card and does not know of one, it hints.
+Otherwise it discards a useless card, as long as there are turns to spare; that tells those who know of no playable card
+that they have none.
 """
 
 from __future__ import annotations
@@ -36,8 +37,7 @@ from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, streams
 
 KINDS = 3  # of hints to a player
-FEW_TOKENS, SPARE_TURNS = 3, 4  # with at most so many tokens and more turns to spare, useless cards are discarded
-READY, SOME_TOKENS = 2, 6  # as they are with at most so many tokens where so many others have a card to play
+SPARE_TURNS, LATE_SPARE_TURNS, LATE = 3, 4, 7  # of more than so many, one is for a discard; with a deck of few cards
 FOLLOWED, KNOWN = 1.0, 1.0  # ranks that a card is worth more whose next one another holds, or knows that it holds
 LAST_CARDS = 1  # of the deck, with which a last card of a firework waits for other turns
 
@@ -330,15 +330,38 @@ def look_around(t: Tables, g: int, shared: Shared, mover: int) -> None:
 
 @linked_kernel
 @borrowing
-def count_ready(t: Tables, g: int, shared: Shared, mover: int, playable: int) -> int:
-    """Return how many of the others know of a card that they can play."""
-    count = 0
+def knows_play(t: Tables, g: int, shared: Shared, player: int, playable: int) -> bool:
+    """Return whether everybody knows that a player knows of a card that can be played."""
+    found = False
+    for s in range(t.size[g, player]):
+        found |= shared.known[player, s] & ~playable == 0
+    return found
+
+
+@linked_kernel
+@borrowing
+def hint_is_needed(t: Tables, g: int, shared: Shared, mover: int, playable: int) -> bool:
+    """Return whether one of the others has a playable card and does not know of any."""
     for p in range(t.hand.shape[1]):
-        for s in range(t.size[g, p] if p != mover else 0):
-            if shared.known[p, s] & ~playable == 0:
-                count += 1
-                break
-    return count
+        if p != mover and not knows_play(t, g, shared, p, playable):
+            for s in range(t.size[g, p]):
+                if playable >> t.hand[g, p, s] & 1:
+                    return True
+    return False
+
+
+@linked_kernel
+@borrowing
+def hear_discard(t: Tables, g: int, shared: Shared) -> None:
+    """Rule out playable cards of those who know of none, where the mover discards instead of a hint."""
+    if t.counts[g, INFO] == 0:
+        return
+    playable, _ = find_useful(t, g, shared)
+    for p in range(t.hand.shape[1]):
+        if p != t.counts[g, MOVER] and not knows_play(t, g, shared, p, playable):
+            for s in range(t.size[g, p]):
+                if shared.known[p, s] & ~playable:
+                    shared.known[p, s] &= ~playable
 
 
 @linked_kernel
@@ -431,6 +454,7 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
     for color in range(t.fireworks.shape[1]):
         reached += t.fireworks[g, color]
         reachable += shared.top[color]
+    needed = False
     info, deck = t.counts[g, INFO], t.deck.shape[1] - t.counts[g, DRAWN]
     slot, is_last = best_play(t, g, shared, mover, playable)
     waits = is_last and 0 < deck <= LAST_CARDS and info > 0 and reachable - reached > 1
@@ -438,10 +462,10 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
         return slots + slot
     spare = spare_slot(t, g, shared, mover, useless)
     if info > 0:
-        ready = count_ready(t, g, shared, mover, playable) >= READY and info <= SOME_TOKENS
         turns = reached + deck + n - reachable
-        discards = spare != EMPTY and (info <= FEW_TOKENS or ready) and turns > SPARE_TURNS
-        if waits or not discards:
+        enough = turns > (SPARE_TURNS if deck > LATE else LATE_SPARE_TURNS) and info < t.limits[2]
+        needed = hint_is_needed(t, g, shared, mover, playable)
+        if waits or not enough or spare == EMPTY or needed:
             count_placed(t, g, shared)
             total = 0
             for p in range(n):
@@ -451,7 +475,7 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
             if hint != EMPTY:
                 return hint
             look_around(t, g, shared, mover)
-    if info < t.limits[2]:
+    if info < t.limits[2] and not needed:  # a discard would say that no hint is needed
         return spare if spare != EMPTY else cheapest_slot(t, g, shared, mover, playable, useless)
     likeliest, slot = -1.0, 0
     for s in range(t.size[g, mover]):
@@ -489,6 +513,22 @@ def drop_slot(t: Tables, shared: Shared, player: int, slot: int) -> None:
     shared.known[player, last] = (1 << len(t.copies)) - 1
 
 
+@linked_kernel
+@borrowing
+def take_turn(t: Tables, shared: Shared) -> None:
+    """Take a turn of a hat-guessing player on the first table."""
+    mover, action = t.counts[0, MOVER], choose(t, 0, shared)
+    if action >= 2 * t.limits[1]:
+        hear_hint(t, 0, shared, action, touched_slots(t, 0, action), EMPTY)
+        step(t, 0, action)
+    else:
+        if action < t.limits[1]:
+            hear_discard(t, 0, shared)
+        step(t, 0, action)
+        drop_slot(t, shared, mover, action % t.limits[1])
+    prune(t, 0, shared)
+
+
 @kernel
 def play_series(t: Tables, shared: Shared, stream: Words, scores: LongArray) -> None:
     """Play games of hat-guessing players on the first table, one for each entry of ``scores``, which are written."""
@@ -496,14 +536,7 @@ def play_series(t: Tables, shared: Shared, stream: Words, scores: LongArray) -> 
         begin(t, 0, stream)
         shared.known[:] = (1 << len(t.copies)) - 1
         while not is_over(t, 0):
-            mover, action = t.counts[0, MOVER], choose(t, 0, shared)
-            if action >= 2 * t.limits[1]:
-                hear_hint(t, 0, shared, action, touched_slots(t, 0, action), EMPTY)
-                step(t, 0, action)
-            else:
-                step(t, 0, action)
-                drop_slot(t, shared, mover, action % t.limits[1])
-            prune(t, 0, shared)
+            take_turn(t, shared)
         scores[k] = score(t, 0)
 
 
@@ -517,6 +550,12 @@ def choose_action(t: Tables, shared: Shared) -> int:
 def follow_hint(t: Tables, shared: Shared, action: int, touched: int, blind: int) -> None:
     """Rule out what a hint on the first table rules out."""
     hear_hint(t, 0, shared, action, touched, blind)
+
+
+@kernel
+def follow_discard(t: Tables, shared: Shared) -> None:
+    """Rule out what a discard on the first table rules out."""
+    hear_discard(t, 0, shared)
 
 
 @kernel
@@ -588,6 +627,8 @@ class HatGuessing:
             if isinstance(turn.shown, tuple):
                 follow_hint(self.tables, self.shared, number, sum(1 << (k - 1) for k in turn.shown), self.player)
             else:
+                if number < self.setting.hand:
+                    follow_discard(self.tables, self.shared)
                 follow_loss(self.tables, self.shared, mover, number % self.setting.hand)
         if self.view.drawer(self.setting) == NOBODY:
             self._set_tables()
