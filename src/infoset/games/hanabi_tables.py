@@ -28,7 +28,7 @@ class Tables(NamedTuple):
     hand: Small  # (G, n, h) card types, oldest first; EMPTY beyond the hand's end
     size: Small  # (G, n) cards in hand
     fireworks: Small  # (G, c) ranks played
-    gone: Small  # (G, c * r) copies discarded or played
+    removed: Small  # (G, c * r) copies discarded or played
     counts: npt.NDArray[np.int64]  # (G, 6) mover, information and life tokens, cards drawn, turns left, turns played
     copies: Small  # (c * r,)
     limits: LongArray  # (4,) ranks, largest hand, information tokens, life tokens at the start
@@ -77,7 +77,7 @@ def begin(t: Tables, g: int, stream: Words) -> None:
 def deal(t: Tables, g: int) -> None:
     """Deal a game from its deck."""
     n = t.hand.shape[1]
-    t.hand[g], t.size[g], t.fireworks[g], t.gone[g] = EMPTY, 0, 0, 0
+    t.hand[g], t.size[g], t.fireworks[g], t.removed[g] = EMPTY, 0, 0, 0
     t.counts[g, MOVER], t.counts[g, DRAWN], t.counts[g, PLAYS] = 0, 0, 0
     t.counts[g, INFO], t.counts[g, LIVES], t.counts[g, TURNS] = t.limits[2], t.limits[3], n
     for player in range(n):
@@ -88,7 +88,7 @@ def deal(t: Tables, g: int) -> None:
 @linked_kernel
 @borrowing
 def score(t: Tables, g: int) -> int:
-    """Return the sum of the fireworks; 0 once all life tokens are gone."""
+    """Return the sum of the fireworks; 0 where no life token is left."""
     total = 0
     for color in range(t.fireworks.shape[1]):
         total += t.fireworks[g, color]
@@ -115,7 +115,7 @@ def remove(t: Tables, g: int, player: int, slot: int) -> int:
         t.hand[g, player, k] = t.hand[g, player, k + 1]
     t.hand[g, player, last] = EMPTY
     t.size[g, player] = last
-    t.gone[g, card] += 1
+    t.removed[g, card] += 1
     return card
 
 

@@ -38,7 +38,7 @@ from infoset.randomness import Words, streams
 
 KINDS = 3  # of hints to a player
 SPARE_TURNS, LATE_SPARE_TURNS, LATE = 3, 4, 7  # of more than so many, one is for a discard; with a deck of few cards
-FOLLOWED, KNOWN = 1.0, 1.0  # ranks that a card is worth more whose next one another holds, or knows that it holds
+FOLLOWED, KNOWN = 1.0, 1.0  # in ranks: another holds the next card, or also knows that it does
 LAST_CARDS = 1  # of the deck, with which a last card of a firework waits for other turns
 
 
@@ -73,7 +73,7 @@ def find_useful(t: Tables, g: int, shared: Shared) -> tuple[int, int]:
         reached = t.fireworks[g, color]
         top[color] = ranks
         for rank in range(reached, ranks):
-            if t.gone[g, ranks * color + rank] >= t.copies[ranks * color + rank]:
+            if t.removed[g, ranks * color + rank] >= t.copies[ranks * color + rank]:
                 top[color] = rank
                 break
         for rank in range(ranks):
@@ -99,7 +99,7 @@ def lowest_type(types: int) -> int:
 def count_placed(t: Tables, g: int, shared: Shared) -> None:
     """Count the copies of each type whose place everybody knows."""
     for k in range(len(t.copies)):
-        shared.placed[k] = t.gone[g, k]
+        shared.placed[k] = t.removed[g, k]
     for p in range(t.hand.shape[1]):
         for s in range(t.size[g, p]):
             types = shared.known[p, s]
@@ -196,18 +196,18 @@ def next_question(t: Tables, g: int, shared: Shared, player: int, playable: int,
         if shared.asked[s] or types & (types - 1) == 0 or types & ~useless == 0:
             continue
         if types & ~playable == 0:  # it will be played anyway
-            worth = 0.0005
+            value = 0.0005
         else:
-            worth = chance_of(t, shared, types, playable) + 0.001 * (1.0 - chance_of(t, shared, types, useless))
-        if worth > best:
-            best, found = worth, s
+            value = chance_of(t, shared, types, playable) + 0.001 * (1.0 - chance_of(t, shared, types, useless))
+        if value > best:
+            best, found = value, s
     return found
 
 
 @linked_kernel
 @borrowing
-def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, told: int) -> int:
-    """Return the answers of a hand as one number; or, where ``told`` is one, rule out what has other answers."""
+def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, given: int) -> int:
+    """Return the answers of a hand as one number; or, where ``given`` is one, rule out what has other answers."""
     left, unit, answer = KINDS * (t.hand.shape[1] - 1), 1, 0
     shared.asked[:] = 0
     while left > 1:
@@ -217,12 +217,12 @@ def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: 
         shared.asked[slot] = 1
         types = shared.known[player, slot]
         answers = divide(t, shared, types, left, playable, useless)
-        if told == EMPTY:
+        if given == EMPTY:
             answer += unit * shared.part[t.hand[g, player, slot]]
         else:
             rest = 0
             for k in range(len(t.copies)):
-                if types >> k & 1 and shared.part[k] == told // unit % answers:
+                if types >> k & 1 and shared.part[k] == given // unit % answers:
                     rest |= 1 << k
             if rest:
                 shared.known[player, slot] = rest
@@ -300,8 +300,8 @@ def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blin
             seen += shared.answers[p]
     for p in range(n):
         if p != mover:
-            told = (KINDS * other + kind - seen) % total if p == blind else shared.answers[p]
-            ask(t, g, shared, p, playable, useless, told)
+            given = (KINDS * other + kind - seen) % total if p == blind else shared.answers[p]
+            ask(t, g, shared, p, playable, useless, given)
     for s in range(t.size[g, player]):
         rest = 0
         for card in range(len(t.copies)):
@@ -316,7 +316,7 @@ def look_around(t: Tables, g: int, shared: Shared, mover: int) -> None:
     """Write the types that the mover's cards may have by all that it sees, and count all copies that it sees."""
     out = 0
     for k in range(len(t.copies)):
-        shared.placed[k] = t.gone[g, k]
+        shared.placed[k] = t.removed[g, k]
     for p in range(t.hand.shape[1]):
         for s in range(t.size[g, p] if p != mover else 0):
             shared.placed[t.hand[g, p, s]] += 1
@@ -376,7 +376,7 @@ def spare_slot(t: Tables, g: int, shared: Shared, mover: int, useless: int) -> i
         if types & (types - 1) != 0:
             continue
         k = lowest_type(types)
-        if shared.placed[k] > t.gone[g, k]:
+        if shared.placed[k] > t.removed[g, k]:
             return s
         for other in range(t.size[g, mover]):
             if other != s and shared.own[other] == types:
@@ -396,7 +396,7 @@ def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, 
                 weight = t.copies[k] - shared.placed[k]
                 total += weight
                 if useless >> k & 1 == 0:
-                    left = t.copies[k] - t.gone[g, k]
+                    left = t.copies[k] - t.removed[g, k]
                     each = float(ranks - k % ranks) if left == 1 else 0.1 * (ranks - k % ranks) / left
                     cost += weight * (each + (0.3 if playable >> k & 1 else 0.0))
         cost = cost / total if total > 0.0 else 0.0
@@ -407,7 +407,7 @@ def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, 
 
 @linked_kernel
 @borrowing
-def worth_playing(t: Tables, g: int, shared: Shared, mover: int, types: int) -> float:
+def play_value(t: Tables, g: int, shared: Shared, mover: int, types: int) -> float:
     """Return how good it is to play one of some playable types now: low ranks, and what others can follow."""
     ranks = t.limits[0]
     low = ranks
@@ -436,9 +436,9 @@ def best_play(t: Tables, g: int, shared: Shared, mover: int, playable: int) -> t
             if types & (types - 1) == 0:
                 card = lowest_type(types)
                 last += card % t.limits[0] == shared.top[card // t.limits[0]] - 1
-            worth = worth_playing(t, g, shared, mover, types)
-            if worth > best:
-                best, slot = worth, s
+            value = play_value(t, g, shared, mover, types)
+            if value > best:
+                best, slot = value, s
     return slot, count == 1 and last == 1
 
 
@@ -643,9 +643,9 @@ class HatGuessing:
             for k, card in enumerate(hand):
                 t.hand[0, p, k] = EMPTY if card == UNSEEN else self.type_of[card]
         t.fireworks[0] = view.board.fireworks
-        t.gone[0] = view.discards
+        t.removed[0] = view.discards
         for color, reached in enumerate(view.board.fireworks):
-            t.gone[0, color * self.setting.ranks : color * self.setting.ranks + reached] += 1
+            t.removed[0, color * self.setting.ranks : color * self.setting.ranks + reached] += 1
         t.counts[0, [MOVER, INFO, LIVES]] = view.mover, view.board.tokens, view.board.lives
         t.counts[0, DRAWN] = t.deck.shape[1] - view.deck
 
