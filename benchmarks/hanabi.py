@@ -14,7 +14,8 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from infoset.games.hanabi_tables import PLAYS, make_tables, play_randomly
+from infoset.games.hanabi import hanabi
+from infoset.games.hanabi_tables import make_tables, play_randomly
 from infoset.games.hat_guessing import score_series
 from infoset.randomness import streams
 from infoset.statistics import Mean
@@ -26,7 +27,6 @@ PROCESSES = 2
 def count_steps(seed: int, steps: int = STEPS) -> float:
     """Random steps a second of one process."""
     t = make_tables(64, 2, 5, 5, 5, 8, 3)
-    t.counts[:, PLAYS] = -1
     stream, legal = streams(seed, 1), np.zeros(100, np.int64)
     play_randomly(t, 1000, stream, legal)
     began = time.perf_counter()
@@ -62,10 +62,11 @@ def main() -> None:
     print(f"random play, 2 players: {ours:,.0f} steps a second in {PROCESSES} processes; OpenSpiel from Python, one "
           f"process: {theirs:,.0f}")  # fmt: skip
     print("\n| players | mean score (95 %) | 25 of 25 | games a second |\n| ---: | --- | ---: | ---: |")
-    for players, hand in ((2, 5), (3, 5), (4, 4), (5, 4)):
-        score_series(1, seed=1, players=players, hand=hand)
+    for players in range(2, 6):
+        game = hanabi(players)
+        score_series(game, 1, seed=1)
         began = time.perf_counter()
-        scores = score_series(games, seed=1, players=players, hand=hand).astype(float)
+        scores = score_series(game, games, seed=1).astype(float)
         rate = games / (time.perf_counter() - began)
         mean = Mean.of(games, scores.sum(), (scores**2).sum())
         print(f"| {players} | {mean.value:.3f} ± {mean.margin:.3f} | {(scores == 25).mean():.1%} | {rate:,.0f} |")

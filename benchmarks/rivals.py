@@ -645,11 +645,17 @@ def run(args: Args) -> tuple[dict[Row, list[Played]], dict[Row, str]]:
     return {row: [found[row][k] for k in sorted(found[row])[: args.games]] for row in wanted}, refused
 
 
+def is_trained(folder: Path) -> bool:
+    """Whether a training has had its time, of which an epoch that would take too long may leave a tenth."""
+    checkpoint = folder / "checkpoint.npz"
+    return checkpoint.exists() and float(np.load(checkpoint)["seconds"]) > 0.9 * TRAINING_SECONDS
+
+
 def train_missing(wanted: Sequence[Row]) -> None:
-    """Train the networks of the table ``trained``; a training that was stopped is resumed, one that is over ends at once."""
+    """Train the networks of the table ``trained`` that are not trained yet; a training that was stopped is resumed."""
     for row in wanted:
         folder = Path(row.agent.partition(":")[2])
-        if row.agent.startswith(f"trained:{RUNS}/rivals-"):
+        if row.agent.startswith(f"trained:{RUNS}/rivals-") and not is_trained(folder):
             print(f"{row.game}: {TRAINING_SECONDS:g} seconds of training", file=sys.stderr, flush=True)
             resume = (folder / "checkpoint.npz").exists()
             if not resume:

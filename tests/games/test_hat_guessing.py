@@ -84,7 +84,6 @@ def test_the_tables_follow_openspiel(setting: tuple[int, ...]) -> None:
 
 def test_random_games_end_and_begin_again() -> None:
     t = make_tables(8, 2, 5, 5, 5, 8, 3)
-    t.counts[:, -1] = -1
     ended = play_randomly(t, 20_000, streams(1, 1), np.zeros(100, np.int64))
     assert 1_000 < ended < 3_000  # three lives last some thirteen turns
 
@@ -126,11 +125,11 @@ def test_all_agents_know_the_same_and_it_is_true() -> None:
 
 def test_five_players_score_as_published() -> None:
     """Cox et al. (2015) report 24.68 for their information strategy, whose hints have eight meanings; here twelve."""
-    scores = score_series(1000, seed=1)
+    scores = score_series(load("hanabi(players=5)"), 1000, seed=1)
     assert 24.8 < scores.mean() < 25
     assert (scores == 25).mean() > 0.85
     assert scores.min() > 15  # no life was lost
-    np.testing.assert_array_equal(scores[:10], score_series(10, seed=1))
+    np.testing.assert_array_equal(scores[:10], score_series(load("hanabi(players=5)"), 10, seed=1))
 
 
 @kernel
@@ -159,6 +158,20 @@ def test_agents_and_kernels_score_alike() -> None:
     series = infoset.play_series("hanabi(players=5)", ["hat-guessing"] * 5, games=6, seed=1)
     assert series.agents[0].mean > 23.5
     assert not any(agent.faults["error"] for agent in series.agents)
+
+
+def test_partners_who_mean_something_else_spoil_no_game() -> None:
+    """Random hints contradict what is known; every game still ends, with legal actions alone."""
+    for seed in range(10):
+        match = infoset.play_match("hanabi(players=3)", ["hat-guessing", "random", "hat-guessing"], seed=seed)
+        assert not match.faults
+
+
+def test_its_probabilities_make_it_a_policy() -> None:
+    """Two players with one card each: evaluate asks it at every information set, also at such as it never reaches."""
+    found = infoset.evaluate("hanabi(colors=1,ranks=2,hand=1,info=1,lives=1)", "hat-guessing")
+    assert found.exact
+    assert 0.0 < found.values[0] <= 2.0
 
 
 def test_other_games_are_refused() -> None:

@@ -447,7 +447,9 @@ def describe_record(rules: Rules, player: int, record: ObservationRecord, before
     return f"{who} {word}: {of} {'card' if len(shown) == 1 else 'cards'} {', '.join(map(str, shown))}"
 
 
-def hanabi(players: int = 2, colors: int = 5, ranks: int = 5, hand: int = 0, info: int = 8, lives: int = 3) -> Rules:
+def hanabi(
+    players: int = 2, colors: int = 5, ranks: int = 5, hand: int = 0, info: int = 8, lives: int = 3
+) -> HanabiRules:
     """Hanabi: a team that sees only the cards of the others plays all cards in order; each gets the sum of fireworks.
 
     2 to 5 players, 1 to 5 colours and ranks, ``hand`` cards each, up to 8 (0: 5 for two or three players, otherwise 4),

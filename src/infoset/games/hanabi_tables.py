@@ -17,7 +17,7 @@ from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below
 
 Small = npt.NDArray[np.int8]
-NOBODY = EMPTY = -1
+EMPTY = NOT_DEALT = -1
 MOVER, INFO, LIVES, DRAWN, TURNS, PLAYS = range(6)
 
 
@@ -30,6 +30,7 @@ class Tables(NamedTuple):
     fireworks: Small  # (G, c) ranks played
     removed: Small  # (G, c * r) copies discarded or played
     counts: npt.NDArray[np.int64]  # (G, 6) mover, information and life tokens, cards drawn, turns left, turns played
+    # or NOT_DEALT
     copies: Small  # (c * r,)
     limits: LongArray  # (4,) ranks, largest hand, information tokens, life tokens at the start
 
@@ -37,11 +38,12 @@ class Tables(NamedTuple):
 def make_tables(games: int, players: int, colors: int, ranks: int, hand: int, info: int, lives: int) -> Tables:
     """Return tables on which nothing was dealt."""
     copies = np.array(copies_of(colors, ranks), dtype=np.int8)
-    cards = int(copies.sum())
+    cards, counts = int(copies.sum()), np.zeros((games, 6), np.int64)
+    counts[:, PLAYS] = NOT_DEALT
     return Tables(
         np.zeros((games, cards), np.int8), np.full((games, players, hand), EMPTY, np.int8),
         np.zeros((games, players), np.int8), np.zeros((games, colors), np.int8),
-        np.zeros((games, colors * ranks), np.int8), np.zeros((games, 6), np.int64), copies,
+        np.zeros((games, colors * ranks), np.int8), counts, copies,
         np.array([ranks, hand, info, lives]),
     )  # fmt: skip
 
@@ -87,28 +89,32 @@ def deal(t: Tables, g: int) -> None:
 
 @linked_kernel
 @borrowing
-def score(t: Tables, g: int) -> int:
-    """Return the sum of the fireworks; 0 where no life token is left."""
+def sum_fireworks(t: Tables, g: int) -> int:
+    """Return the sum of the fireworks."""
     total = 0
     for color in range(t.fireworks.shape[1]):
         total += t.fireworks[g, color]
-    return total if t.counts[g, LIVES] > 0 else 0
+    return total
+
+
+@linked_kernel
+@borrowing
+def score(t: Tables, g: int) -> int:
+    """Return the sum of the fireworks; 0 where no life token is left."""
+    return sum_fireworks(t, g) if t.counts[g, LIVES] > 0 else 0
 
 
 @linked_kernel
 @borrowing
 def is_over(t: Tables, g: int) -> bool:
     """Return whether a game is over."""
-    total = 0
-    for color in range(t.fireworks.shape[1]):
-        total += t.fireworks[g, color]
-    return t.counts[g, LIVES] <= 0 or t.counts[g, TURNS] <= 0 or total == len(t.copies)
+    return t.counts[g, LIVES] <= 0 or t.counts[g, TURNS] <= 0 or sum_fireworks(t, g) == len(t.copies)
 
 
 @linked_kernel
 @borrowing
 def remove(t: Tables, g: int, player: int, slot: int) -> int:
-    """Take a card out of a hand and draw another; return its type."""
+    """Take a card out of a hand; return its type."""
     card = int(t.hand[g, player, slot])
     last = t.size[g, player] - 1
     for k in range(slot, last):
@@ -192,7 +198,7 @@ def play_randomly(t: Tables, steps: int, stream: Words, legal: LongArray) -> int
     ended, games = 0, len(t.size)
     for k in range(steps):
         g = k % games
-        if t.counts[g, PLAYS] < 0 or is_over(t, g):
+        if t.counts[g, PLAYS] == NOT_DEALT or is_over(t, g):
             ended += t.counts[g, PLAYS] > 0
             begin(t, g, stream)
         step(t, g, legal[below(stream, list_legal(t, g, legal))])

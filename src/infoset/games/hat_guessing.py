@@ -13,6 +13,7 @@ that they have none.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from infoset.games.hanabi_tables import (
     make_tables,
     score,
     step,
+    sum_fireworks,
 )
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, streams
@@ -39,6 +41,7 @@ from infoset.randomness import Words, streams
 KINDS = 3  # of hints to a player
 SPARE_TURNS, LATE_SPARE_TURNS, LATE = 3, 4, 7  # of more than so many, one is for a discard; with a deck of few cards
 FOLLOWED, KNOWN = 1.0, 1.0  # in ranks: another holds the next card, or also knows that it does
+PORTION = 1000  # games between two chances to interrupt a series
 LAST_CARDS = 1  # of the deck, with which a last card of a firework waits for other turns
 
 
@@ -129,7 +132,7 @@ def prune(t: Tables, g: int, shared: Shared) -> None:
 
 @linked_kernel
 @borrowing
-def chance_of(t: Tables, shared: Shared, types: int, among: int) -> float:
+def probability_of(t: Tables, shared: Shared, types: int, among: int) -> float:
     """Return the probability that a card of some types is one of others, by the copies that are in no known place."""
     total = found = 0.0
     for k in range(len(t.copies)):
@@ -198,7 +201,9 @@ def next_question(t: Tables, g: int, shared: Shared, player: int, playable: int,
         if types & ~playable == 0:  # it will be played anyway
             value = 0.0005
         else:
-            value = chance_of(t, shared, types, playable) + 0.001 * (1.0 - chance_of(t, shared, types, useless))
+            value = probability_of(t, shared, types, playable) + 0.001 * (
+                1.0 - probability_of(t, shared, types, useless)
+            )
         if value > best:
             best, found = value, s
     return found
@@ -274,20 +279,35 @@ def find_hint(t: Tables, g: int, shared: Shared, number: int) -> int:
 
 @linked_kernel
 @borrowing
+def read_hint(t: Tables, g: int, action: int) -> tuple[int, bool, int]:
+    """Return how many seats behind the next one the player of a hint sits, whether it is of a colour, and of which."""
+    colors, ranks = t.fireworks.shape[1], t.limits[0]
+    k = action - 2 * t.limits[1]
+    by_colors = (t.hand.shape[1] - 1) * colors
+    if k < by_colors:
+        return k // colors, True, k % colors
+    return (k - by_colors) // ranks, False, (k - by_colors) % ranks
+
+
+@linked_kernel
+@borrowing
+def fits_hint(t: Tables, card: int, is_color: bool, word: int) -> bool:
+    """Return whether a card type has a colour or rank."""
+    value: int = card // t.limits[0] if is_color else card % t.limits[0]
+    return value == word
+
+
+@linked_kernel
+@borrowing
 def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blind: int) -> None:
     """Rule out what a hint rules out in all hands.
 
     ``touched`` are the slots that it names, as bits; ``blind`` is the player whose hand is not in the tables, or EMPTY.
     """
-    n, colors, ranks, mover = t.hand.shape[1], t.fireworks.shape[1], t.limits[0], t.counts[g, MOVER]
+    n, mover = t.hand.shape[1], t.counts[g, MOVER]
     playable, useless = find_useful(t, g, shared)
     count_placed(t, g, shared)
-    k = action - 2 * t.limits[1]
-    is_color = k < (n - 1) * colors
-    size = colors if is_color else ranks
-    if not is_color:
-        k -= (n - 1) * colors
-    other, word = k // size, k % size
+    other, is_color, word = read_hint(t, g, action)
     player = (mover + 1 + other) % n
     kind = 2
     if touched >> pointed_slot(t, g, shared, player) & 1:
@@ -305,9 +325,10 @@ def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blin
     for s in range(t.size[g, player]):
         rest = 0
         for card in range(len(t.copies)):
-            if ((card // ranks if is_color else card % ranks) == word) == (touched >> s & 1 == 1):
+            if fits_hint(t, card, is_color, word) == (touched >> s & 1 == 1):
                 rest |= 1 << card
-        shared.known[player, s] &= rest
+        types = shared.known[player, s] & rest  # none where another agent meant something else by its hints
+        shared.known[player, s] = types if types else rest
 
 
 @linked_kernel
@@ -450,10 +471,7 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
     slots: int = t.limits[1]
     playable, useless = find_useful(t, g, shared)
     look_around(t, g, shared, mover)
-    reached = reachable = 0
-    for color in range(t.fireworks.shape[1]):
-        reached += t.fireworks[g, color]
-        reachable += shared.top[color]
+    reached, reachable = sum_fireworks(t, g), shared.top.sum()
     needed = False
     info, deck = t.counts[g, INFO], t.deck.shape[1] - t.counts[g, DRAWN]
     slot, is_last = best_play(t, g, shared, mover, playable)
@@ -479,9 +497,9 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
         return spare if spare != EMPTY else cheapest_slot(t, g, shared, mover, playable, useless)
     likeliest, slot = -1.0, 0
     for s in range(t.size[g, mover]):
-        chance = chance_of(t, shared, shared.own[s], playable)
-        if chance > likeliest:
-            likeliest, slot = chance, s
+        probability = probability_of(t, shared, shared.own[s], playable)
+        if probability > likeliest:
+            likeliest, slot = probability, s
     return slots + slot
 
 
@@ -489,16 +507,10 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
 @borrowing
 def touched_slots(t: Tables, g: int, action: int) -> int:
     """Return the slots that a hint names, as bits."""
-    n, colors, ranks = t.hand.shape[1], t.fireworks.shape[1], t.limits[0]
-    k = action - 2 * t.limits[1]
-    is_color = k < (n - 1) * colors
-    size = colors if is_color else ranks
-    if not is_color:
-        k -= (n - 1) * colors
-    player, found = (t.counts[g, MOVER] + 1 + k // size) % n, 0
+    other, is_color, word = read_hint(t, g, action)
+    player, found = (t.counts[g, MOVER] + 1 + other) % t.hand.shape[1], 0
     for s in range(t.size[g, player]):
-        card = t.hand[g, player, s]
-        if (card // ranks if is_color else card % ranks) == k % size:
+        if fits_hint(t, t.hand[g, player, s], is_color, word):
             found |= 1 << s
     return found
 
@@ -570,25 +582,29 @@ def rule_out(t: Tables, shared: Shared) -> None:
     prune(t, 0, shared)
 
 
-def score_series(
-    games: int,
-    seed: int,
-    players: int = 5,
-    colors: int = 5,
-    ranks: int = 5,
-    hand: int = 4,
-    info: int = 8,
-    lives: int = 3,
-) -> LongArray:
+@cache
+def compile_kernels() -> None:
+    """Compile, or read from the cache, what an agent calls, so that no move's clock runs meanwhile."""
+    t = make_tables(1, 2, 1, 2, 1, 1, 1)
+    shared = Shared.of(t)
+    rule_out(t, shared)
+    choose_action(t, shared)
+    follow_hint(t, shared, 2, 0, 1)
+    follow_discard(t, shared)
+    follow_loss(t, shared, 0, 0)
+
+
+def score_series(game: HanabiRules, games: int, seed: int) -> LongArray:
     """Return the scores (games,) of hat-guessing players among themselves.
 
     >>> from infoset.games.hat_guessing import score_series
-    >>> bool(score_series(100, seed=1).mean() > 24.5)
+    >>> bool(score_series(infoset.load("hanabi(players=5)"), 100, seed=1).mean() > 24.5)
     True
     """
-    t = make_tables(1, players, colors, ranks, hand, info, lives)
-    scores = np.zeros(games, dtype=np.int64)
-    play_series(t, Shared.of(t), streams(seed, 1), scores)
+    t, stream, scores = make_tables(1, *game.setting), streams(seed, 1), np.zeros(games, dtype=np.int64)
+    shared = Shared.of(t)
+    for first in range(0, games, PORTION):  # Ctrl-C does not interrupt a kernel
+        play_series(t, shared, stream, scores[first : first + PORTION])
     return scores
 
 
@@ -596,6 +612,9 @@ class HatGuessing:
     """Hanabi: every hint tells every other player something; all players have to be agents of this kind."""
 
     name = "hat-guessing"
+
+    def __init__(self) -> None:
+        compile_kernels()
 
     def begin(self, game: Game, player: int, rng: np.random.Generator, deadline: float | None) -> None:
         """Begin a game.  Raises ``UnsupportedGameError`` for a game that is not Hanabi."""
@@ -614,11 +633,9 @@ class HatGuessing:
             self._hear(record)
 
     def _hear(self, record: ObservationRecord) -> None:
-        """Follow a card that was drawn or an action that was taken."""
+        """Follow a card that was drawn or an action that was taken; at every turn the tables show the view."""
         draws = self.view.drawer(self.setting) != NOBODY
         mover = self.view.mover
-        if not draws:
-            self._set_tables()
         self.view = self.view.after(self.setting, record)
         if not draws:
             turn = self.view.last
@@ -650,8 +667,12 @@ class HatGuessing:
         t.counts[0, DRAWN] = t.deck.shape[1] - view.deck
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
-        self._set_tables()
         return self.names[choose_action(self.tables, self.shared)]
+
+    def report_probabilities(self, legal_actions: tuple[Action, ...]) -> list[float]:
+        """Return its action probabilities: it always takes one action."""
+        action = self.act(legal_actions, None)
+        return [float(legal == action) for legal in legal_actions]
 
     def end(self, returns: tuple[float, ...]) -> None:
         pass

@@ -13,7 +13,7 @@ from infoset.catalog import training_method
 from infoset.errors import CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.learn.baseline import BaselineConfig, SavedNet
 from infoset.learn.belief_net import NetValues, load_belief_net
-from infoset.learn.guided import guided
+from infoset.learn.guided import make_guided_agent
 from infoset.learn.net import evaluate_states, fits, load_net
 from infoset.learn.propositions import Propositions
 from infoset.learn.resolving import ContinualResolving
@@ -118,7 +118,7 @@ class TrainedAgent(Delegating):
         net = path / NET if config else path
         if propositions or (not config and (propositions := _propositions(game, net))):
             self._refuse("tree-search", {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE})
-            return guided(Kluss(p.seconds_per_move, seed=p.seed), load_net(net, propositions), propositions)
+            return make_guided_agent(Kluss(p.seconds_per_move, seed=p.seed), load_net(net, propositions), propositions)
         if isinstance(config, PublicTrainingConfig):
             self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
             return SubgameSearch(self._resolving(game, config), p.seconds_per_move)

@@ -22,7 +22,7 @@ from infoset.search.tree_search import STATE, TreeSearch
 EXPLORATION = 1.0  # for payoffs scaled to [0, 1]
 
 
-def guided(budget: Kluss, net: StateNet, encoding: Propositions) -> GraphAgent:
+def make_guided_agent(budget: Kluss, net: StateNet, encoding: Propositions) -> GraphAgent:
     """Return the agent that plays by a network: a tree search where everybody sees everything, else ``kluss``."""
     if encoding.graph.open:
         plain = Budget(budget.seconds_per_move, budget.nodes, seed=budget.seed)
@@ -99,5 +99,5 @@ class Duel:
         """Play a match with the guided search in ``seat``; return its payoff scaled to [0, 1]."""
         encoding = self.encoding
         agents: list[Agent | str] = [FlatMc(nodes=self.nodes).agent() for _ in encoding.game.players]
-        agents[seat] = guided(Kluss(nodes=self.nodes), self.net, encoding)
+        agents[seat] = make_guided_agent(Kluss(nodes=self.nodes), self.net, encoding)
         return encoding.normalised(play_match(encoding.game, agents, seed=seed).returns[seat])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -50,33 +52,41 @@ def _probabilities(
                 prior[j, i, k] /= total
 
 
-class NetValueLeaves:
-    """The evaluation of leaves by a network's values alone, without priors."""
+class NetReader(ABC):
+    """An evaluation of leaves by a network of propositions."""
 
     def __init__(self, net: StateNet, encoding: Propositions) -> None:
         self.net, self.encoding = net, encoding
         self.at = next(net.parameters()).device
+
+    @abstractmethod
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray | None]:
+        """Return the values (K, n) of positions (K,), and their priors."""
 
     def wake(self) -> None:
         """Evaluate batches of several sizes once: PyTorch is slow at the first of each."""
         for count in AWAKE:
             self(np.zeros(count, dtype=np.int64))
 
-    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
-        with torch.inference_mode():
-            values = self.net.estimate_values(self._read(positions)).cpu().numpy()
-        return self.encoding.payoffs(values.astype(np.float64)), None
-
-    def _read(self, positions: LongArray) -> Tensor:
+    def read(self, positions: LongArray) -> Tensor:
         """Return the network's input (K, F)."""
         encoding = self.encoding
         return torch.from_numpy(encoding.bits(encoding.facts(positions))).to(self.at, torch.float32)
+
+
+class NetValueLeaves(NetReader):
+    """The evaluation of leaves by a network's values alone, without priors."""
+
+    def __call__(self, positions: LongArray) -> tuple[FloatArray, None]:
+        with torch.inference_mode():
+            values = self.net.estimate_values(self.read(positions)).cpu().numpy()
+        return self.encoding.payoffs(values.astype(np.float64)), None
 
     def priors(self, positions: LongArray) -> None:
         """Return no priors."""
 
 
-class NetLeaves:
+class NetLeaves(NetReader):
     """Values of positions from a network and random playouts (``tree_search.Leaves``).
 
     Values are the mean of the network's and those of ``PLAYS`` random playouts, as in AlphaGo (Silver et al. 2016): a
@@ -84,13 +94,8 @@ class NetLeaves:
     """
 
     def __init__(self, net: StateNet, encoding: Propositions, seed: int) -> None:
-        self.net, self.encoding, self.seed = net, encoding, seed
-        self.at = next(net.parameters()).device
-
-    def wake(self) -> None:
-        """Evaluate batches of several sizes once: PyTorch is slow at the first of each."""
-        for count in AWAKE:
-            self.says(np.zeros(count, dtype=np.int64))
+        super().__init__(net, encoding)
+        self.seed = seed
 
     def __call__(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
         values, prior = self.says(positions)
@@ -107,8 +112,7 @@ class NetLeaves:
         encoding = self.encoding
         g, action_sets = encoding.graph.arrays, encoding.source.interned.action_sets
         with torch.inference_mode():
-            facts = torch.from_numpy(encoding.bits(encoding.facts(positions))).to(self.at, torch.float32)
-            value, logits = self.net(facts)
+            value, logits = self.net(self.read(positions))
             values = torch.sigmoid(value).cpu().numpy().astype(np.float64)
             said = torch.cat(logits, dim=1).cpu().numpy()
         prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))

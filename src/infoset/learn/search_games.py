@@ -81,16 +81,16 @@ class SearchGames(Games):
         self.encoding = encoding
         self.duel = Duel(net, Propositions(encoding.game, encoding.memory), training.nodes)
 
-    def start_samples(self, rng: np.random.Generator) -> list[Samples]:
+    def make_start_samples(self, rng: np.random.Generator) -> list[Samples]:
         """Return what the values learn before the first epoch; nothing in later ones."""
         return [self._random_states(rng)] if self.iteration == 0 and self.training.first else []
 
-    def limit(self) -> None:
+    def set_time_limit(self) -> None:
         """Set the time by which the games have to end: ``late``."""
         now = time.monotonic()
         self.late = now + PLAYED * (self.until - now)
 
-    def scores(self, rng: np.random.Generator) -> Iterator[float]:
+    def play_duels(self, rng: np.random.Generator) -> Iterator[float]:
         """Yield the network's scores in duels until the clock runs out."""
         for k in range(-(-self.training.duels // self.training.shards)):
             if time.monotonic() < self.late:

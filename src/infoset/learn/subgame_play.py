@@ -38,14 +38,14 @@ class SubgameGames(SearchGames):
     def play_shard(self, games: int, rng: np.random.Generator) -> Played:
         training, encoding = self.training, self.encoding
         encoding.renew()
-        samples = self.start_samples(rng)
+        samples = self.make_start_samples(rng)
         start = NetValueLeaves(self.net, encoding)(np.zeros(1, dtype=np.int64))[0]
         kluss = Kluss(nodes=training.nodes, worlds=training.worlds, seed=int(rng.integers(2**31)))
         teachers = [
             Teacher(kluss, self.net, Propositions(encoding.game, encoding.memory)) for _ in range(encoding.players)
         ]
         table = Table.of(encoding.game, teachers, None, None, MAX_STEPS)
-        self.limit()
+        self.set_time_limit()
         for _ in range(games):
             play = table.open(int(rng.integers(2**31)))
             state = play.begin()
@@ -54,7 +54,7 @@ class SubgameGames(SearchGames):
             if play.faults:
                 raise CheckpointError(f"a game of self-play failed: {play.faults[0].detail}")
         samples += [each for teacher in teachers for each in teacher.samples]
-        return Played(samples, tuple(start[0].tolist()), tuple(self.scores(rng)))
+        return Played(samples, tuple(start[0].tolist()), tuple(self.play_duels(rng)))
 
 
 class Teacher(GuidedKluss):

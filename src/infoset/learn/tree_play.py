@@ -39,11 +39,11 @@ class TreeGames(SearchGames):
     def play_shard(self, games: int, rng: np.random.Generator) -> Played:
         graph = self.encoding.renew()
         side = SideBySide(self.encoding, games, rng)
-        samples = self.start_samples(rng)
+        samples = self.make_start_samples(rng)
         seed = int(rng.integers(2**31))
         leaves = NetLeaves(self.net, self.encoding, seed)
         search = TreeSearch(graph, leaves, STATE, 0, EXPLORATION, seed, guided=True)
-        self.limit()
+        self.set_time_limit()
         try:
             with graph.growing(Clock(self.late)):
                 while side.running.any() and time.monotonic() < self.late:
@@ -56,7 +56,7 @@ class TreeGames(SearchGames):
             side.cut(rng, Clock(self.until))
         samples.append(side.samples())
         start, _ = leaves.says(np.zeros(1, dtype=np.int64))
-        scores = tuple(self.scores(rng))
+        scores = tuple(self.play_duels(rng))
         return Played([each for each in samples if len(each["facts"])], tuple(start[0].tolist()), scores)
 
     def _action(self, side: SideBySide, search: TreeSearch, rng: np.random.Generator) -> None:
