@@ -97,7 +97,8 @@ class Worker:
         """Return the worker's next message, if there is one.  Raises ``EOFError`` where the process has ended."""
         try:
             if self.link.poll():
-                return msgspec.json.decode(self.link.recv_bytes(), type=Message)  # type: ignore[no-any-return]
+                message: Message = msgspec.json.decode(self.link.recv_bytes(), type=Message)
+                return message
         except OSError as error:
             raise EOFError from error
         if self.process.poll() is not None:
