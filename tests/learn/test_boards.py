@@ -10,8 +10,8 @@ import torch
 from infoset import load
 from infoset.gdl.syntax import Term
 from infoset.learn.boards import NOWHERE, board_of
+from infoset.learn.lazy_states import Propositions
 from infoset.learn.net import CHANNELS, BoardLayers, StateNet
-from infoset.learn.propositions import Propositions
 
 
 def terms(*facts: str) -> list[Term]:

@@ -25,9 +25,9 @@ from infoset import load
 from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.executors import LOCAL, local
 from infoset.learn.belief_net import NetValues, load_belief_net
+from infoset.learn.lazy_states import Propositions, SampledFacts, Vocabulary, read_lazy_states
 from infoset.learn.net import StateNet, evaluate_states, load_net, save_net
 from infoset.learn.net_leaves import NetLeaves
-from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.public_states import Horizon
 from infoset.learn.resolving import ContinualResolving
@@ -52,6 +52,7 @@ from infoset.search.state_values import random_values
 from infoset.search.subgame_solver import induced_policy
 from infoset.solvers.metrics import evaluate_plan as evaluate
 from infoset.tree.game_tree import GameTree
+from infoset.tree.graph import facts_of
 from infoset.tree.plans import random_interior, realisation
 from infoset.tree.sequence_form import SequenceForm
 from infoset.view.curves import plot_learning
@@ -439,9 +440,44 @@ def test_what_a_tree_search_learns_is_what_it_found() -> None:
     assert prior[0, 0].sum() == pytest.approx(1.0) and prior[0, 0, 4] > 1 / 9  # the middle
 
 
-def test_a_game_without_propositions_says_so() -> None:
-    with pytest.raises(UnsupportedGameError, match="a network reads the propositions"):
-        TreeTrainingConfig("liars_dice", TREE).learner()
+@pytest.mark.parametrize("game", ["liars_dice", "openspiel:connect_four(rows=4,columns=4,x_in_row=3)"])
+def test_rules_in_python_are_learnt_too(game) -> None:
+    """Everybody sees all in the second, which is searched as in AlphaZero."""
+    if game.startswith("openspiel:"):
+        pytest.importorskip("pyspiel")
+    config = TreeTrainingConfig(game, replace_fields(TREE, duels=2))
+    one, other = (config.learner() for _ in range(2))
+    first, second = [one.step() for _ in range(2)], [other.step() for _ in range(2)]
+    assert [point.value_loss for point in first] == [point.value_loss for point in second]
+    assert first[-1].states > 0 and first[0].duels == 2
+    assert one.encoding.fingerprint == read_lazy_states(load(game)).fingerprint
+    assert one.encoding.fingerprint != read_lazy_states(load("goofspiel")).fingerprint
+    _, prior = NetLeaves(one.net, one.encoding, 0).says(np.zeros(1, dtype=np.int64))
+    deals = game == "liars_dice"
+    assert prior[0].sum() == pytest.approx(0.0 if deals else 1.0, abs=1e-6)
+
+
+def test_what_random_plays_did_not_meet_is_read_as_the_rest() -> None:
+    """Unknown moves share an output, unknown facts are left out, payoffs outside of those met are the nearest."""
+    game = load("goofspiel(num_cards=4)")
+    whole = Vocabulary.of(game)
+    part = whole._replace(facts=whole.facts[:5], actions=tuple(each[:2] for each in whole.actions), low=0.0, high=0.5)
+    states = SampledFacts(game, vocabulary=part)
+    start = np.zeros(1, dtype=np.int64)
+    with states.graph.growing():
+        states.graph.ask(states.graph.spread(start)[0])  # the first prize
+        dealt = states.graph.arrays.child[states.graph.spread(start)[0]].astype(np.int64)
+    assert [states.columns(int(dealt[0]), player).tolist() for player in range(2)] == [[0, 1, 2, 2], [3, 4, 5, 5]]
+    assert states.bits(states.facts(dealt)).shape == (4, 5)
+    assert states.normalised(np.array([-1.0, 0.25, 1.0])).tolist() == [0.0, 0.5, 1.0]
+
+
+def test_the_facts_of_a_board_in_one_number_are_its_cells() -> None:
+    """Phantom tic-tac-toe holds who has which cells as bits."""
+    state = load("phantom_tic_tac_toe").start().state
+    later = state._replace(stones=(0b100_000_001, 0))
+    fresh = set(facts_of(later)) - set(facts_of(state))
+    assert {bit for _, bit in fresh if isinstance(bit, int)} == {0, 8}
 
 
 @pytest.mark.slow

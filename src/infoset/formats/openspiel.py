@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Hashable, Iterator
 from copy import deepcopy
 from functools import cache, lru_cache
+from itertools import repeat
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -225,6 +226,22 @@ class OpenSpielState(NativeState):
     def terminal(self) -> bool:
         return bool(self.spiel.is_terminal())
 
+    @property
+    def facts(self) -> list[Hashable]:
+        """What the state holds, as far as its tensors say: those of everybody's observations, if there are any.
+
+        Else those of information states; without tensors, the moves so far by their places.
+        """
+        tensor = getattr(self.spiel, self.game.tensor) if self.game.tensor else None
+        found: list[Hashable] = [("to move", self.spiel.current_player())]
+        if tensor is None:
+            return [*found, *enumerate(self.history)]
+        for player in range(len(self.game.players)):
+            values = np.array(tensor(player))
+            places = np.flatnonzero(values)
+            found += zip(repeat(player), places.tolist(), values[places].tolist(), strict=False)
+        return found
+
     def asks(self, player: int) -> bool:
         """Return whether the player has a move to make here."""
         mover = self.spiel.current_player()
@@ -323,6 +340,14 @@ class OpenSpielGame(NotebookGame):
             raise UnsupportedGameError(f"{self.name} offers neither information states nor observations as text")
         if self.labelled:
             self.information_map = self
+        self.tensor = "observation_tensor" if kind.provides_observation_tensor else ""
+        if not self.tensor and kind.provides_information_state_tensor:
+            self.tensor = "information_state_tensor"
+
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """The lowest and the highest payoff, as OpenSpiel says."""
+        return float(self.spiel.min_utility()), float(self.spiel.max_utility())
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpenSpielGame) and self.name == other.name

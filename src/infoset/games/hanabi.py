@@ -314,6 +314,11 @@ class HanabiRules(ShownRules):
         state: HanabiState = self.first.state  # type: ignore[assignment]
         return state.setting
 
+    @property
+    def payoff_range(self) -> tuple[float, float]:
+        """The lowest and the highest payoff."""
+        return 0.0, float(self.setting.colors * self.setting.ranks)
+
     def tensor_encoder(self, kind: str) -> HanabiEncoder:
         """Return the encoder of OpenSpiel's observation: the hands, the board, the last turn and all hints."""
         has_recall(self.name, kind, (OBSERVATION,))

@@ -14,8 +14,8 @@ from infoset.errors import CheckpointError, ParameterError, PolicyError, Unsuppo
 from infoset.learn.baseline import BaselineConfig, SavedNet
 from infoset.learn.belief_net import NetValues, load_belief_net
 from infoset.learn.guided import make_guided_agent
+from infoset.learn.lazy_states import LazyStates, read_lazy_states
 from infoset.learn.net import evaluate_states, fits, load_net
-from infoset.learn.propositions import Propositions
 from infoset.learn.resolving import ContinualResolving
 from infoset.learn.train import PublicTrainingConfig, TrainingFolder, TreeTrainingConfig, config_type, encoding_of
 from infoset.match.agents import NET, Delegating, PolicyAgent, RandomAgent
@@ -114,11 +114,11 @@ class TrainedAgent(Delegating):
             self._refuse(f"a training by {method}", {**plain, "seconds_per_move": Trained.seconds_per_move, "seed": 0})
             return cast("Agent", config_type(method, game.name).player(path, game, self.name))
         config = TrainingFolder.read_config(path) if path.is_dir() else None
-        propositions = config.encoding(game) if isinstance(config, TreeTrainingConfig) else None
+        states = config.encoding(game) if isinstance(config, TreeTrainingConfig) else None
         net = path / NET if config else path
-        if propositions or (not config and (propositions := _propositions(game, net))):
+        if states or (not config and (states := _lazy_states(game, net))):
             self._refuse("tree-search", {"method": "", "worlds": Trained.worlds, "steps": 0, "stopping": AVERAGE})
-            return make_guided_agent(Kluss(p.seconds_per_move, seed=p.seed), load_net(net, propositions), propositions)
+            return make_guided_agent(Kluss(p.seconds_per_move, seed=p.seed), load_net(net, states), states)
         if isinstance(config, PublicTrainingConfig):
             self._refuse("public states", {"method": "", "steps": 0, "stopping": AVERAGE})
             return SubgameSearch(self._resolving(game, config), p.seconds_per_move)
@@ -146,10 +146,7 @@ class TrainedAgent(Delegating):
         return ContinualResolving(BeliefTracker(encoding.graph), encoding.states, NetValues(net, encoding))
 
 
-def _propositions(game: Game, net: Path) -> Propositions | None:
-    """Return the propositions of the game if the network in the file reads them, else ``None``."""
-    try:
-        found = Propositions(game)
-    except UnsupportedGameError:
-        return None
+def _lazy_states(game: Game, net: Path) -> LazyStates | None:
+    """Return the states of the game's lazy graph if the network in the file reads them, else ``None``."""
+    found = read_lazy_states(game)
     return found if fits(net, found) else None

@@ -8,10 +8,10 @@ import numpy as np
 
 from infoset.base import Agent, FloatArray
 from infoset.clock import ENDLESS
+from infoset.learn.lazy_states import LazyStates
 from infoset.learn.learner import one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves, NetValueLeaves
-from infoset.learn.propositions import Propositions
 from infoset.match.match import play_match
 from infoset.search.belief import Belief
 from infoset.search.kluss import Kluss, KlussAgent
@@ -22,7 +22,7 @@ from infoset.search.tree_search import STATE, TreeSearch
 EXPLORATION = 1.0  # for payoffs scaled to [0, 1]
 
 
-def make_guided_agent(budget: Kluss, net: StateNet, encoding: Propositions) -> GraphAgent:
+def make_guided_agent(budget: Kluss, net: StateNet, encoding: LazyStates) -> GraphAgent:
     """Return the agent that plays by a network: a tree search where everybody sees everything, else ``kluss``."""
     if encoding.graph.open:
         plain = Budget(budget.seconds_per_move, budget.nodes, seed=budget.seed)
@@ -35,7 +35,7 @@ class GuidedKluss(KlussAgent):
 
     name = "trained"
 
-    def __init__(self, budget: Kluss, net: StateNet, encoding: Propositions) -> None:
+    def __init__(self, budget: Kluss, net: StateNet, encoding: LazyStates) -> None:
         super().__init__(budget)
         self.net, self.encoding, self.awake = net, encoding, False
 
@@ -65,7 +65,7 @@ class GuidedAgent(GraphAgent):
 
     name = "trained"
 
-    def __init__(self, budget: Budget, net: StateNet, encoding: Propositions) -> None:
+    def __init__(self, budget: Budget, net: StateNet, encoding: LazyStates) -> None:
         super().__init__(budget)
         self.net, self.encoding, self.awake = net, encoding, False
 
@@ -92,7 +92,7 @@ class Duel:
     """A search with a network against flat Monte Carlo, both with ``nodes`` leaves for each move."""
 
     net: StateNet
-    encoding: Propositions
+    encoding: LazyStates
     nodes: int
 
     def play(self, seat: int, seed: int) -> float:

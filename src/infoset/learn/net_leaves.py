@@ -12,8 +12,8 @@ from torch import Tensor
 from infoset.base import FloatArray, IntArray, LongArray
 from infoset.interning import Rows
 from infoset.jit import kernel
+from infoset.learn.lazy_states import LazyStates
 from infoset.learn.net import StateNet
-from infoset.learn.propositions import Propositions
 from infoset.tree.lazy_graph import NO_ACTION_SET
 
 PLAYS = 4
@@ -31,7 +31,7 @@ def _probabilities(
 ) -> None:
     """Write everybody's probabilities of legal moves in states (K,) to ``prior`` (K, n, m).
 
-    ``logits`` (K, M) are those of all moves.
+    ``logits`` (K, M) are those of all moves, ``column`` (n, A) the indices of players' moves among them.
     """
     for j in range(len(state)):
         for i in range(prior.shape[1]):
@@ -44,18 +44,18 @@ def _probabilities(
             )
             best, total = -np.inf, 0.0
             for k in range(size):
-                best = max(best, logits[j, column[action_sets.data[begin + k]]])
+                best = max(best, logits[j, column[i, action_sets.data[begin + k]]])
             for k in range(size):
-                prior[j, i, k] = np.exp(logits[j, column[action_sets.data[begin + k]]] - best)
+                prior[j, i, k] = np.exp(logits[j, column[i, action_sets.data[begin + k]]] - best)
                 total += prior[j, i, k]
             for k in range(size):
                 prior[j, i, k] /= total
 
 
 class NetReader(ABC):
-    """An evaluation of leaves by a network of propositions."""
+    """An evaluation of leaves by a network of states."""
 
-    def __init__(self, net: StateNet, encoding: Propositions) -> None:
+    def __init__(self, net: StateNet, encoding: LazyStates) -> None:
         self.net, self.encoding = net, encoding
         self.at = next(net.parameters()).device
 
@@ -93,7 +93,7 @@ class NetLeaves(NetReader):
     network that has learnt little is then not much worse than none.  Priors are the network's.
     """
 
-    def __init__(self, net: StateNet, encoding: Propositions, seed: int) -> None:
+    def __init__(self, net: StateNet, encoding: LazyStates, seed: int) -> None:
         super().__init__(net, encoding)
         self.seed = seed
 
@@ -110,7 +110,7 @@ class NetLeaves(NetReader):
     def says(self, positions: LongArray) -> tuple[FloatArray, FloatArray]:
         """Return the values and priors of the network alone."""
         encoding = self.encoding
-        g, action_sets = encoding.graph.arrays, encoding.source.interned.action_sets
+        g, action_sets = encoding.graph.arrays, encoding.graph.source.offered
         with torch.inference_mode():
             value, logits = self.net(self.read(positions))
             values = torch.sigmoid(value).cpu().numpy().astype(np.float64)

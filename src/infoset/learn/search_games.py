@@ -18,9 +18,9 @@ from infoset.clock import Clock
 from infoset.errors import BudgetError
 from infoset.interning import distinct
 from infoset.learn.guided import Duel
+from infoset.learn.lazy_states import Facts, LazyStates
 from infoset.learn.learner import Games, LearningParameters, Samples
 from infoset.learn.net import StateNet
-from infoset.learn.propositions import Facts, Propositions
 from infoset.names import check_range
 from infoset.search.belief import Belief
 from infoset.tree.graph import CHANCE, TERMINAL
@@ -76,10 +76,10 @@ class SearchGames(Games):
     net: StateNet
     training: TreeTraining
 
-    def __init__(self, encoding: Propositions, net: StateNet, training: TreeTraining) -> None:
+    def __init__(self, encoding: LazyStates, net: StateNet, training: TreeTraining) -> None:
         super().__init__(net, training)
         self.encoding = encoding
-        self.duel = Duel(net, Propositions(encoding.game, encoding.memory), training.nodes)
+        self.duel = Duel(net, encoding.another(), training.nodes)
 
     def make_start_samples(self, rng: np.random.Generator) -> list[Samples]:
         """Return what the values learn before the first epoch; nothing in later ones."""
@@ -120,7 +120,7 @@ class SearchGames(Games):
 class SideBySide:
     """Games in progress, all at the beginning of a step, and the samples from them."""
 
-    def __init__(self, encoding: Propositions, games: int, rng: np.random.Generator) -> None:
+    def __init__(self, encoding: LazyStates, games: int, rng: np.random.Generator) -> None:
         self.encoding, self.graph = encoding, encoding.graph
         self.position = np.zeros(games, dtype=np.int64)
         self.payoff = np.full((games, encoding.players), np.nan)
@@ -212,7 +212,7 @@ class SideBySide:
 
 
 def samples_of(
-    encoding: Propositions, facts: Facts, payoff: FloatArray, policy: npt.NDArray[np.float32],
+    encoding: LazyStates, facts: Facts, payoff: FloatArray, policy: npt.NDArray[np.float32],
     legal_actions: npt.NDArray[np.bool_],
 ) -> Samples:  # fmt: skip
     """Convert states, payoffs, policies and legal moves to samples for the buffer."""

@@ -14,10 +14,10 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import CheckpointError
 from infoset.learn.guided import GuidedKluss
+from infoset.learn.lazy_states import LazyStates
 from infoset.learn.learner import Played, Samples
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetValueLeaves
-from infoset.learn.propositions import Propositions
 from infoset.learn.search_games import SearchGames
 from infoset.match.match import MAX_STEPS, Table
 from infoset.search.belief import Belief
@@ -41,9 +41,7 @@ class SubgameGames(SearchGames):
         samples = self.make_start_samples(rng)
         start = NetValueLeaves(self.net, encoding)(np.zeros(1, dtype=np.int64))[0]
         kluss = Kluss(nodes=training.nodes, worlds=training.worlds, seed=int(rng.integers(2**31)))
-        teachers = [
-            Teacher(kluss, self.net, Propositions(encoding.game, encoding.memory)) for _ in range(encoding.players)
-        ]
+        teachers = [Teacher(kluss, self.net, encoding.another()) for _ in range(encoding.players)]
         table = Table.of(encoding.game, teachers, None, None, MAX_STEPS)
         self.set_time_limit()
         for _ in range(games):
@@ -60,7 +58,7 @@ class SubgameGames(SearchGames):
 class Teacher(GuidedKluss):
     """The agent of self-play: ``GuidedKluss``, which explores and notes what its searches find."""
 
-    def __init__(self, budget: Kluss, net: StateNet, encoding: Propositions) -> None:
+    def __init__(self, budget: Kluss, net: StateNet, encoding: LazyStates) -> None:
         super().__init__(budget, net, encoding)
         self.samples: list[Samples] = []
 

@@ -23,9 +23,9 @@ from infoset.errors import CheckpointError
 from infoset.files import decode_json, replace_file
 from infoset.learn.belief_net import PublicEncoding
 from infoset.learn.encoding import Encoding
+from infoset.learn.lazy_states import LazyStates, read_lazy_states
 from infoset.learn.learner import DivergedError, Epoch, GamesLearner, Learner
 from infoset.learn.net import save_net
-from infoset.learn.propositions import Propositions
 from infoset.learn.public_play import PublicPlay, PublicTraining
 from infoset.learn.public_states import Horizon, PublicStates
 from infoset.learn.search_games import TreeTraining
@@ -106,12 +106,9 @@ class TreeTrainingConfig(msgspec.Struct, frozen=True, tag_field="method", tag="t
     def method(self) -> str:
         return "tree-search"
 
-    def encoding(self, game: Game) -> Propositions:
-        """Return the propositions that the network reads.
-
-        Raises ``UnsupportedGameError`` for a game without propositions.
-        """
-        return Propositions(game)
+    def encoding(self, game: Game) -> LazyStates:
+        """Return the states that the network reads."""
+        return read_lazy_states(game)
 
     def learner(self, progress: Callable[[int], object] | None = None) -> TreePlay:
         """Return the training at its beginning, with everything compiled.

@@ -18,10 +18,10 @@ from infoset.base import FloatArray
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError, ParameterError
 from infoset.learn.guided import EXPLORATION
+from infoset.learn.lazy_states import LazyStates
 from infoset.learn.learner import Epoch, GamesLearner, Played, device, one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves
-from infoset.learn.propositions import Propositions
 from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.learn.search_games import SearchGames, SideBySide, TreeTraining
 from infoset.learn.subgame_play import SubgameGames
@@ -84,11 +84,11 @@ class TreeGames(SearchGames):
 class TreePlay(GamesLearner):
     """A training by search.  Needs the extra ``learn``.
 
-    >>> from infoset.learn.propositions import Propositions
+    >>> from infoset.learn.lazy_states import read_lazy_states
     >>> from infoset.learn.search_games import TreeTraining
     >>> from infoset.learn.tree_play import TreePlay
     >>> small = TreeTraining(games=2, nodes=4, hidden=8, first=8)
-    >>> work = TreePlay(Propositions(infoset.load("gdl:tic_tac_toe")), small)
+    >>> work = TreePlay(read_lazy_states(infoset.load("gdl:tic_tac_toe")), small)
     >>> work.step().games
     2
     """
@@ -96,7 +96,7 @@ class TreePlay(GamesLearner):
     net: StateNet
     training: TreeTraining
 
-    def __init__(self, encoding: Propositions, training: TreeTraining | None = None) -> None:
+    def __init__(self, encoding: LazyStates, training: TreeTraining | None = None) -> None:
         training = training or TreeTraining()
         if encoding.graph.open and training.worlds != TreeTraining.worlds:
             raise ParameterError(f"worlds={training.worlds} is not used: everybody sees everything in {encoding.name}")

@@ -59,6 +59,7 @@ PROBE_DEPTH = 10_000
 
 EDGES_A_REPORT = 500
 MOST_NESTED = 6  # levels of tuples in a state; anything nested deeper counts as one fact
+MANY_BITS = 31  # larger whole numbers in a state may be sets of bits
 
 K = TypeVar("K", bound=Hashable)
 
@@ -560,10 +561,13 @@ class _Explorer:
 
 
 def facts_of(state: State) -> Iterator[Hashable]:
-    """Yield the facts of a state: its ``facts`` where it declares them, else every value in it with its place."""
+    """Yield the facts of a state: its ``facts`` where it declares them, else every value in it with its place.
+
+    A whole number above ``MANY_BITS`` also yields the places of its bits, since games keep boards in them.
+    """
     facts = getattr(state, "facts", None)
     if facts is not None:
-        yield from sorted(facts, key=str)
+        yield from sorted(facts, key=str) if isinstance(facts, frozenset) else facts
         return
     todo: list[tuple[tuple[int, ...], object]] = [((), state)]
     while todo:
@@ -572,6 +576,8 @@ def facts_of(state: State) -> Iterator[Hashable]:
             todo.extend([((*place, k), part) for k, part in enumerate(value)])
         else:
             yield place, repr(value)
+            if type(value) is int and value > MANY_BITS:
+                yield from ((place, bit) for bit in range(value.bit_length()) if value >> bit & 1)
 
 
 def too_large(game: Game, limit: int, positions: int) -> BudgetError:
