@@ -23,7 +23,8 @@ from infoset.base import Action, Game, Observation, ObservationRecord, own_recor
 from infoset.jit import kernel
 from infoset.match.agents import RandomAgent
 from infoset.randomness import streams
-from infoset.search.belief import Belief, BeliefSampler, BeliefTracker
+from infoset.search.belief import BeliefSampler, BeliefTracker
+from infoset.search.histories import Belief
 from infoset.solvers.sampling.belief_response import evaluate_policy
 from infoset.solvers.sampling.infoset_table import InfosetTable, add_row, add_state
 from infoset.solvers.sampling.mccfr import Mccfr

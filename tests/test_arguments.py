@@ -131,6 +131,7 @@ CALLS = {
     "correlated_equilibrium": _of(infoset.correlated_equilibrium, game=(RPS, "game"), kind=("cce", "text"),
                                   objective=("welfare", "text")),
     "eliminate_dominated": _of(infoset.eliminate_dominated, game=(RPS, "game")),
+    "find_conventions": _of(infoset.find_conventions, game=(KUHN, "game"), what=("random", "what")),
     "evaluate": _of(infoset.evaluate, game=(KUHN, "game"), what=("random", "what"), max_histories=(None, "count?"),
                     respond=(False, "flag"), seconds=(1.0, "limit"), samples=(None, "count?"), calls=(None, "count?"),
                     answers=(None, "path?"), workers=(1, "count"), seed=(0, "seed"),

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from infoset.policies.networks import NetworkPolicy
     from infoset.policies.tabular import TabularPolicy, compare
     from infoset.remote.submission import new_agent
+    from infoset.solvers.conventions import find_conventions
     from infoset.solvers.job import Watcher
     from infoset.solvers.method import list_methods
     from infoset.solvers.metrics import (
@@ -118,6 +119,7 @@ _NAMES = {
     "policies.networks": "NetworkPolicy",
     "policies.tabular": "TabularPolicy compare",
     "remote.submission": "new_agent",
+    "solvers.conventions": "find_conventions",
     "solvers.method": "list_methods",
     "solvers.metrics": "Evaluation best_response expected_values exploitability nash_conv performance",
     "solvers.study": "Study",
@@ -165,7 +167,8 @@ __all__ = [
     "Step", "Study", "TabularPolicy", "TeamOptimum", "Watcher", "all_equilibria", "anneal", "backward_induction",
     "behaviour", "best_response", "cfr", "cfr_plus", "check", "check_profile", "compare", "compete", "convert",
     "correlated_equilibrium", "dcfr", "eliminate_dominated", "errors", "evaluate", "exact_equilibrium",
-    "expected_values", "exploitability", "export_policy", "extreme_equilibria", "hedge", "hs_dcfr", "hs_pcfr_plus",
+    "expected_values", "exploitability", "export_policy", "extreme_equilibria", "find_conventions",
+    "hedge", "hs_dcfr", "hs_pcfr_plus",
     "import_policy", "information_relaxation", "isolated_equilibria", "lcp", "linear_cfr", "linear_complementarity",
     "linear_program", "list_agents", "list_games", "list_methods", "load", "load_agent", "logit", "logit_path", "lp",
     "mmd", "nash_conv", "new_agent", "pcfr_plus", "pdcfr_plus", "performance", "play_match", "play_series", "plot",

@@ -19,7 +19,8 @@ from infoset import load, load_agent
 from infoset.base import Game
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
-from infoset.search.belief import Belief, BeliefTracker, whole
+from infoset.search.belief import BeliefTracker, whole
+from infoset.search.histories import Belief
 from infoset.search.tree_search import NO_NODE, OWN, STATE, TreeSearch
 from infoset.tree.graph import explore
 from infoset.tree.lazy_graph import STATES, LazyGraph

@@ -8,7 +8,8 @@ from infoset.base import ObservationRecord
 from infoset.clock import Clock
 from infoset.gdl.game import GdlGame
 from infoset.gdl.syntax import parse_gdl
-from infoset.search.belief import Belief, BeliefTracker, drawn
+from infoset.search.belief import BeliefTracker
+from infoset.search.histories import Belief, drawn
 from infoset.search.models import uniform
 from infoset.search.roots import order_two
 from infoset.search.state_values import informed_values

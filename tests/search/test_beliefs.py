@@ -112,7 +112,7 @@ def test_others_are_drawn_where_nothing_is_left_of_a_range() -> None:
     ranges, states = asked("gdl:krieg_tic_tac_toe", 0, grows=True, most=2)
     sizes = [ranges.of(0, state).size for state in states]
     assert all(sizes)
-    assert ranges.drawn_again
+    assert ranges.repaired
     again, _ = asked("gdl:krieg_tic_tac_toe", 0, grows=True, most=2)
     assert [again.of(0, state).size for state in states] == sizes
 

@@ -10,9 +10,10 @@ import pytest
 import infoset
 from infoset import load, load_agent, play_match
 from infoset.errors import ParameterError
-from infoset.search.belief import Belief, whole
+from infoset.search.belief import whole
 from infoset.search.growing_solver import GrowingSolver
 from infoset.search.growing_subgame import CHANCE_NODE, LEAF, LEAVES, NONE, evaluate_average
+from infoset.search.histories import Belief
 from infoset.search.kluss import KlussAgent
 from infoset.search.leaf_values import CachedLeaves, RandomPlays
 from infoset.tree.rules_source import build_lazy_graph

@@ -9,9 +9,10 @@ import pytest
 
 from infoset import evaluate, load, play_match
 from infoset.evaluation import tabulated
-from infoset.search.belief import Belief, whole
+from infoset.search.belief import whole
 from infoset.search.growing_solver import AVERAGE, GrowingSolver
 from infoset.search.growing_subgame import NONE
+from infoset.search.histories import Belief
 from infoset.search.leaf_values import CachedLeaves, RandomPlays
 from infoset.tree.rules_source import build_lazy_graph
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, cast
 
 import typer
 
@@ -15,11 +15,15 @@ from infoset.errors import ClockError, ParameterError
 from infoset.files import check_file
 from infoset.solvers.job import Background
 
+if TYPE_CHECKING:
+    from infoset.solvers.conventions import Conventions
+
 INSTEAD = {
     "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
     "equilibria": "--equilibria lists the equilibria of a game; use it alone",
     "stability": "--stability is of a strategy alone",
     "dominated": "--dominated lists dominated strategies; use it alone",
+    "conventions": "--conventions shows what the actions of a strategy tell the other players",
     "correlated": "--correlated shows a correlated equilibrium; use it alone",
 }
 """The parameters of ``show`` that replace its output, with the reason why other options are refused."""
@@ -77,6 +81,12 @@ def run(
     dominated: Annotated[
         bool, typer.Option("--dominated", help="List strictly dominated strategies of a small game, round by round.")
     ] = False,
+    conventions: Annotated[
+        bool,
+        typer.Option(
+            "--conventions", help="Say what the actions of a strategy tell the players who see them, and how many bits."
+        ),
+    ] = False,
     correlated: Annotated[
         str | None,
         typer.Option(
@@ -93,15 +103,21 @@ def run(
     from infoset.view.propnet_dot import show_propnet  # these bring Numba, which --help does not need
     from infoset.view.showing import HandOptions, show_first
 
+    if svg is not None:
+        check_file(svg)
     if what is None:
         game, named = with_run(game)
         what = next(iter(named), None)
     for name, why in INSTEAD.items():
         if context.params[name]:
-            beside = {"stability": {"what"}, "pure": {"equilibria"}}.get(name, set())
+            beside = {"stability": {"what"}, "conventions": {"what", "svg"}, "pure": {"equilibria"}}.get(name, set())
             refuse_others(context, {"game", "max_histories", "seconds", "json_", name, *beside}, why)
             found = _in_time(f"--{name}", lambda: _instead(name, game, what, correlated, max_histories), seconds)  # noqa: B023
             print_json({"game": game, **found.body()}) if json_ else write(found)
+            if svg is not None:
+                from infoset.view.conventions_svg import save_conventions
+
+                save_conventions(cast("Conventions", found), svg)
             return
     refuse(context, {"json_", "seconds"}, f"it goes with one of {', '.join(f'--{name}' for name in INSTEAD)}")
     if propnet is None:
@@ -144,13 +160,17 @@ def _instead(name: str, game: str, what: str | None, correlated: str | None, max
     from infoset.evaluation import check_what, tabulated
 
     compiled = Compiled.of(game, max_histories)
-    if name == "stability":
-        from infoset.solvers.tabular.stability import stability
-
+    if name in ("stability", "conventions"):
         if what is None:
             raise ParameterError(
-                "--stability is of a strategy of all players: name one after the game, as in GAME random"
+                f"--{name} is of a strategy of all players: name one after the game, as in GAME random"
             )
+        if name == "conventions":
+            from infoset.solvers.conventions import find_conventions
+
+            return find_conventions(compiled, what)
+        from infoset.solvers.tabular.stability import stability
+
         policy = tabulated(compiled, check_what(what))
         return stability(compiled.form, policy.behaviour(compiled.form))
     if correlated is not None:

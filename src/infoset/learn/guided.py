@@ -13,7 +13,7 @@ from infoset.learn.learner import one_thread
 from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetLeaves, NetValueLeaves
 from infoset.match.match import play_match
-from infoset.search.belief import Belief
+from infoset.search.histories import Belief
 from infoset.search.kluss import Kluss, KlussAgent
 from infoset.search.leaf_values import Leaves
 from infoset.search.monte_carlo import Budget, FlatMc, GraphAgent, most_visited, seed_of

@@ -17,7 +17,8 @@ import numpy as np
 from infoset.base import BoolArray, FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.names import check_range
-from infoset.search.belief import Belief, whole
+from infoset.search.belief import whole
+from infoset.search.histories import Belief
 from infoset.search.subgame import Subgame
 from infoset.sizes import SEARCHED_WHOLE
 from infoset.tree.game_tree import GameTree

@@ -22,7 +22,7 @@ from infoset.learn.lazy_states import Facts, LazyStates
 from infoset.learn.learner import Games, LearningParameters, Samples
 from infoset.learn.net import StateNet
 from infoset.names import check_range
-from infoset.search.belief import Belief
+from infoset.search.histories import Belief
 from infoset.tree.graph import CHANCE, TERMINAL
 from infoset.tree.lazy_graph import NO_ACTION_SET, OUTSIDE
 

@@ -24,7 +24,8 @@ from infoset.learn.net import StateNet, evaluate_states
 from infoset.learn.replay_buffer import NUMBER, ROW, ReplayBuffer, floats
 from infoset.learn.worlds import SolvedWorlds
 from infoset.names import check_range
-from infoset.search.belief import BeliefTracker, drawn
+from infoset.search.belief import BeliefTracker
+from infoset.search.histories import drawn
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 
 MINIBATCHES = 20  # after every move, as in the paper

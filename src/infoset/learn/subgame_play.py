@@ -20,9 +20,9 @@ from infoset.learn.net import StateNet
 from infoset.learn.net_leaves import NetValueLeaves
 from infoset.learn.search_games import SearchGames
 from infoset.match.match import MAX_STEPS, Table
-from infoset.search.belief import Belief
 from infoset.search.growing_solver import GrowingSolver
 from infoset.search.growing_subgame import NONE, evaluate_average
+from infoset.search.histories import Belief
 from infoset.search.kluss import Kluss
 from infoset.tree.lazy_graph import OUTSIDE
 

@@ -25,7 +25,7 @@ from infoset.learn.net_leaves import NetLeaves
 from infoset.learn.replay_buffer import ReplayBuffer, bits, floats
 from infoset.learn.search_games import SearchGames, SideBySide, TreeTraining
 from infoset.learn.subgame_play import SubgameGames
-from infoset.search.belief import joined
+from infoset.search.histories import joined
 from infoset.search.tree_search import STATE, TreeSearch
 from infoset.statistics import Share
 

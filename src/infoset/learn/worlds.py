@@ -7,7 +7,7 @@ import numpy as np
 from infoset.base import FloatArray, LongArray
 from infoset.errors import BudgetError
 from infoset.learn.encoding import Encoding
-from infoset.search.belief import Belief
+from infoset.search.histories import Belief
 from infoset.search.subgame import Subgame, Values
 from infoset.search.subgame_solver import MOST_STEPS
 from infoset.solvers.tabular.cfr import pcfr_plus

@@ -27,13 +27,19 @@ import numpy.typing as npt
 from infoset.base import Action, BoolArray, FloatArray, IntArray, LongArray, ObservationRecord
 from infoset.clock import ENDLESS, Clock
 from infoset.errors import BudgetError, ClockError
+from infoset.search.histories import Belief, drawn, joined, merged, systematic
+from infoset.search.metropolis import MetropolisSampler
 from infoset.tree.game_tree import InformationStates
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, spread
 from infoset.tree.lazy_graph import LazyGraph, LazyInformationStates, Numbered
 
 MAX_RANGE = 100_000  # the most histories of a belief; of more, that many are sampled
 FEW_EDGES = 32  # edges whose timing is too short to be used
-WAITING, FEWER = 100, 101  # salts of generators: for histories in which the player waits, for fewer of a belief
+WAITING, FEWER, REPAIRING = (
+    100,
+    101,
+    102,
+)  # salts of generators: for histories in which the player waits, fewer, repaired
 STAGES = 8  # one in this many parts of the time left is for following a record by one more edge
 FIRST_PART = 16  # histories advanced at first where a clock runs
 PASSES = 8  # samples of the same edges, at most
@@ -50,69 +56,10 @@ Moves: TypeAlias = Callable[[LongArray, LongArray], FloatArray]
 """An opponent model: from edges (K,) and the mover's information state before each (K,) to probabilities (K,)."""
 
 
-class Belief(NamedTuple):
-    """A belief: histories that one player cannot tell apart, with everybody's information states and weights."""
-
-    position: LongArray  # (K,)
-    infostate: LongArray  # (K, n) information states
-    weight: FloatArray  # (K,) sums to one
-
-    @property
-    def size(self) -> int:
-        return len(self.position)
-
-    @property
-    def effective(self) -> float:
-        """The effective sample size (Kish 1965): the number of equally weighted histories that say as much."""
-        return float(self.weight.sum() ** 2 / max(float((self.weight**2).sum()), 1e-300)) if self.size else 0.0
-
-    def take(self, rows: LongArray | IntArray) -> Belief:
-        return Belief(self.position[rows], self.infostate[rows], self.weight[rows])
-
-
-def merged(found: Belief) -> Belief:
-    """Merge equal histories, each kept where its first copy stood, add up their weights and normalise them.
-
-    >>> import numpy as np
-    >>> from infoset.search.belief import Belief, merged
-    >>> merged(Belief(np.array([7, 3, 7]), np.array([[1], [2], [1]]), np.ones(3))).position
-    array([7, 3])
-    """
-    rows = np.column_stack([found.position, found.infostate])
-    order = np.lexsort(rows.T)  # stable: the first of equal histories comes first
-    rows = rows[order]
-    fresh = np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)])[: len(rows)]
-    starts = np.flatnonzero(fresh)
-    weight = np.add.reduceat(found.weight[order], starts) if len(starts) else found.weight
-    first = order[starts]
-    placed = np.argsort(first)
-    weight = weight[placed]
-    return found.take(first[placed])._replace(weight=weight / max(float(weight.sum()), 1e-300))
-
-
-def joined(parts: list[Belief]) -> Belief:
-    """Return the histories of several beliefs, one after another, with their weights as they are."""
-    return Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
-
-
-def drawn(found: Belief, count: int, rng: np.random.Generator) -> Belief:
-    """Return at most ``count`` histories, sampled by weight (systematic sampling), with equal ones merged."""
-    if found.size <= count:
-        return found
-    picked = found.take(systematic(found.weight, count, rng))
-    return merged(picked._replace(weight=np.ones(count)))
-
-
-def systematic(weight: FloatArray, count: int, rng: np.random.Generator) -> LongArray:
-    """Return (count,) indices sampled in proportion to the weights (systematic sampling)."""
-    points = (rng.random() + np.arange(count)) / count
-    rows: LongArray = np.searchsorted(np.cumsum(weight), points * weight.sum()).astype(np.int64)
-    return np.minimum(rows, len(weight) - 1)
-
-
 def whole(graph: Graph) -> Belief:
     """Return the belief at the start of a game."""
-    return Belief(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1))
+    trail = np.zeros((1, 0), dtype=np.int32) if isinstance(graph, LazyGraph) else None
+    return Belief(np.zeros(1, np.int64), np.arange(len(graph.players), dtype=np.int64)[None], np.ones(1), trail)
 
 
 class Graph(Protocol):
@@ -184,6 +131,7 @@ class BeliefTracker:
         self.digest = (-1, 0, 0)  # the last state whose generator was asked for, its player and its key's digest
         self.thinned: set[int] = set()  # states whose beliefs are incomplete
         self.cut: set[int] = set()  # states of which only some histories were followed to where the player moves
+        self.repaired = 0  # how often no history of a belief was left, and others were made from it
         self.drawn_again = 0  # how often no history of a belief was left, and others were sampled
         self.relaxed = False
         """Whether, in that case, histories are kept instead that explain all but the last record."""
@@ -236,6 +184,7 @@ class BeliefTracker:
             before, found = found, self._advance(found, player, below, later)
             if not found.size and below in self.thinned and not self.relaxed:
                 found = self._rejuvenate(player, below, later)
+                found = found if found.size else self._repair(before, below)
             if not found.size and below in self.thinned:
                 found = self._again(before, player, below)
                 if not found.size:  # not kept, so that a later call may sample others
@@ -266,6 +215,20 @@ class BeliefTracker:
             chain.insert(0, before)
         return none
 
+    def _repair(self, before: Belief, state: int) -> Belief:
+        """Return histories for ``state``, made by Metropolis steps from those ``before`` the last record.
+
+        No history is returned where none is found in the time, or where nobody knows how ``before`` came about.
+        """
+        none = before.take(np.zeros(0, dtype=np.int64))
+        if before.trail is None:
+            return none
+        self.repaired += 1
+        try:
+            return MetropolisSampler(self, state, self.generator(state, REPAIRING)).draw(before, min(AGAIN, self.most))
+        except ClockError:
+            return none
+
     def _again(self, before: Belief, player: int, state: int) -> Belief:
         """Return other histories for ``state`` where none left of ``before`` explains the next observation."""
         if not self.relaxed:
@@ -291,7 +254,8 @@ class BeliefTracker:
     def asked(self, player: int, state: int) -> Belief:
         """Return the histories of the state in which the player has a move in the step to come."""
         rng = self.generator(state, WAITING)
-        found = self.until(self._few(self.of(player, state), state), player, player, _Draw(state, rng))
+        found = self._few(self.of(player, state), state)._replace(trail=None)
+        found = self.until(found, player, player, _Draw(state, rng))
         if state in self.cut:
             found = merged(found)
         found = found.take(np.flatnonzero(self.graph.decides(found.position, player)))
@@ -311,7 +275,7 @@ class BeliefTracker:
             now = found.take(np.flatnonzero(waits))
             edges, source = self._spread(now.position)
             mover = graph.player[now.position[source]]
-            weight: FloatArray = now.weight[source] * self._probabilities(edges, mover, now, source, watcher)
+            weight: FloatArray = now.weight[source] * self.edge_probabilities(edges, mover, now, source, watcher)
             if draw and len(edges) > self._most_edges():
                 self.cut.add(draw.state)
                 edges, source, weight = self._sample(edges, source, weight, whole_weight, draw.rng)
@@ -435,8 +399,8 @@ class BeliefTracker:
         graph = self.graph
         edges, source = self._spread(now.position)
         mover = graph.player[now.position[source]]
-        weight = now.weight[source] * self._probabilities(edges, mover, now, source, player)
-        own = (mover != player) | self._moved(edges, now.position[source], self.graph.records[record][0])
+        weight = now.weight[source] * self.edge_probabilities(edges, mover, now, source, player)
+        own = (mover != player) | self.moved_edges(edges, now.position[source], self.graph.records[record][0])
         fits = (weight > 0) & (own | (loosely and not own.any()))
         edges, source, weight = edges[fits], source[fits], weight[fits]
         if draw and (draw.state in self.thinned or len(edges) > self._most_edges()):
@@ -450,9 +414,10 @@ class BeliefTracker:
         if loosely:
             records[over, player] = record
         fits = (records[:, player] == record) | ~over
-        child = graph.child[edges[fits]].astype(np.int64)
-        infostate = self.states.successors(now.infostate[source[fits]], records[fits])
-        return Belief(child, infostate, weight[fits]), over[fits]
+        edges, source = edges[fits], source[fits]
+        infostate = self.states.successors(now.infostate[source], records[fits])
+        trail = None if now.trail is None else np.column_stack([now.trail[source], edges]).astype(np.int32)
+        return Belief(graph.child[edges].astype(np.int64), infostate, weight[fits], trail), over[fits]
 
     def _most_edges(self) -> int:
         """Return how many edges are followed at once: as many as the number of histories and the clock allow."""
@@ -476,7 +441,7 @@ class BeliefTracker:
         picked = systematic(weight, count, rng)
         return edges[picked], source[picked], np.full(count, total / count)
 
-    def _probabilities(
+    def edge_probabilities(
         self, edges: LongArray, mover: Movers, now: Belief, source: LongArray, player: int
     ) -> FloatArray:
         """Return the edges' probabilities: chance's by the rules, one for own moves, the others' by the model."""
@@ -489,7 +454,7 @@ class BeliefTracker:
             chance[others] = 1.0 / graph.num_edges[now.position[source[others]]]
         return chance
 
-    def _moved(self, edges: LongArray, positions: LongArray, own: object) -> BoolArray:
+    def moved_edges(self, edges: LongArray, positions: LongArray, own: object) -> BoolArray:
         """Return whether edges are the player's own move, by their places in the action sets."""
         graph = self.graph
         content = graph.content[positions]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf
 
-from infoset.search.belief import Belief
+from infoset.search.histories import Belief
 
 
 @dataclass
@@ -14,7 +14,7 @@ class BeliefStatistics:
 
     >>> import numpy as np
     >>> from infoset.search.belief_statistics import BeliefStatistics
-    >>> from infoset.search.belief import Belief
+    >>> from infoset.search.histories import Belief
     >>> beliefs = BeliefStatistics()
     >>> beliefs.note(Belief(np.arange(4), np.zeros((4, 2), np.int64), np.full(4, 0.25)), whole=True)
     >>> beliefs.lose()

@@ -13,7 +13,6 @@ from infoset.base import FloatArray, IntArray, LongArray
 from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, longer
-from infoset.search.belief import Belief
 from infoset.search.growing_subgame import (
     EVERYBODY,
     INFOSETS,
@@ -32,6 +31,7 @@ from infoset.search.growing_subgame import (
     release_leaves,
     restart,
 )
+from infoset.search.histories import Belief
 from infoset.search.leaf_values import Leaves
 from infoset.tree.graph import TERMINAL
 from infoset.tree.lazy_graph import LazyGraph

@@ -23,9 +23,10 @@ from infoset.clock import Clock
 from infoset.errors import ClockError
 from infoset.interning import distinct, sums
 from infoset.names import check_choice, check_range
-from infoset.search.belief import Belief, drawn, merged, whole
+from infoset.search.belief import whole
 from infoset.search.growing_solver import AVERAGE, PLAYED, GrowingSolver
 from infoset.search.growing_subgame import INFOSETS, LEAF, NONE, SLOTS, evaluate_average
+from infoset.search.histories import Belief, drawn, joined, merged
 from infoset.search.leaf_values import CachedLeaves
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.search.roots import order_two
@@ -279,7 +280,7 @@ class KlussAgent(GraphAgent):
             place = place_of(belief.infostate)
             parts.append(belief._replace(weight=belief.weight * (prior * shares / np.maximum(all_of, TINY))[place]))
             places.append(place)
-        roots = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+        roots = joined(parts)
         roots = roots._replace(weight=roots.weight / roots.weight.sum())
         valued = total > TINY
         gadget = np.where(valued, np.cumsum(valued) - 1, NONE)[np.concatenate(places)]

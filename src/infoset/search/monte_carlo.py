@@ -22,8 +22,9 @@ from infoset.clock import ENDLESS, Clock, uninterrupted
 from infoset.errors import BudgetError, ClockError, ParameterError, UnsupportedGameError
 from infoset.memory import free_memory
 from infoset.names import check_choice, check_range
-from infoset.search.belief import EDGES, Belief, BeliefTracker, drawn
+from infoset.search.belief import EDGES, BeliefTracker
 from infoset.search.belief_statistics import BeliefStatistics, account
+from infoset.search.histories import Belief, drawn
 from infoset.search.leaf_values import Heuristic, HeuristicLeaves, Leaves, RandomPlays, load_heuristic
 from infoset.search.tree_search import OWN, SEARCHERS, STATE, TreeSearch
 from infoset.statistics import draw

@@ -22,7 +22,7 @@ from infoset.clock import Clock
 from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct
 from infoset.names import check_range
-from infoset.search.belief import Belief, drawn
+from infoset.search.histories import Belief, drawn
 from infoset.search.monte_carlo import Budget, GraphAgent, seed_of
 from infoset.tree.graph import CHANCE, TERMINAL, spread
 

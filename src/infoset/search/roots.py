@@ -7,7 +7,8 @@ from math import inf
 
 import numpy as np
 
-from infoset.search.belief import Belief, BeliefTracker, drawn
+from infoset.search.belief import BeliefTracker
+from infoset.search.histories import Belief, drawn, joined
 
 
 def order_two(
@@ -46,7 +47,7 @@ def order_two(
             if total > 0.0:
                 away = drawn(away._replace(weight=away.weight / total), others, rng)
                 parts.append(away._replace(weight=away.weight * total * scale))
-    found = Belief(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+    found = joined(parts)
     rows, first = np.unique(np.column_stack([found.position, found.infostate]), axis=0, return_index=True)
     found = found.take(np.sort(first)) if len(rows) < found.size else found
     return found._replace(weight=found.weight / found.weight.sum())

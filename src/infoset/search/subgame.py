@@ -11,7 +11,8 @@ import numpy as np
 from infoset.base import Action, BoolArray, FloatArray, LongArray, ObservationRecord
 from infoset.errors import BudgetError
 from infoset.interning import distinct, sums
-from infoset.search.belief import Belief, Graph, Movers
+from infoset.search.belief import Graph, Movers
+from infoset.search.histories import Belief
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL, GameGraph, spread
 from infoset.tree.lazy_graph import OPEN
 

@@ -14,8 +14,9 @@ from infoset.base import Action, FloatArray, Game, Observation, ObservationRecor
 from infoset.clock import uninterrupted
 from infoset.errors import BudgetError, UnsupportedGameError
 from infoset.names import check_choice, check_range
-from infoset.search.belief import Belief, BeliefTracker, drawn
+from infoset.search.belief import BeliefTracker
 from infoset.search.belief_statistics import BeliefStatistics, account
+from infoset.search.histories import Belief, drawn
 from infoset.search.roots import order_two
 from infoset.search.subgame import Subgame, Values
 from infoset.solvers.tabular.cfr import pcfr_plus

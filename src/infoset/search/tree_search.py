@@ -30,7 +30,7 @@ from infoset.errors import BudgetError, ClockError
 from infoset.interning import distinct, hash_pair, longer
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, below, uniform
-from infoset.search.belief import Belief
+from infoset.search.histories import Belief
 from infoset.search.leaf_values import Leaves
 from infoset.tree.graph import CHANCE, NO_RECORD, TERMINAL
 from infoset.tree.lazy_graph import EDGES, OPEN, OUTSIDE, POSITIONS, STATES, LazyArrays, LazyGraph, enter, grown
