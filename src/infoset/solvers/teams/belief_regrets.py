@@ -1,0 +1,382 @@
+"""Regret minimisation of two teams on their belief DAGs (Zhang, Farina & Sandholm 2022).
+
+A DAG turns a team that agrees beforehand into one player with perfect recall, so that the local updates of CFR's family
+apply at every belief.  The methods of that family are passed in as values; the loop exists once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf, log2
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from infoset.base import FloatArray, IntArray, LongArray
+from infoset.compiled import Compiled
+from infoset.errors import ParameterError
+from infoset.jit import inline_kernel, kernel, with_piece
+from infoset.names import Name, Value, full_name
+from infoset.policies.belief_policy import BeliefLottery, BeliefPolicy
+from infoset.solvers.config import SolveConfig
+from infoset.solvers.job import Job, Limits, Point, restore_arrays
+from infoset.solvers.method import Checked, parse_method
+from infoset.solvers.metrics import Evaluation
+from infoset.solvers.tabular.loop import SCALE_FREE, Method, evenly, schedule_rows
+from infoset.solvers.tabular.updates import Update
+from infoset.solvers.teams.team_maxmin import CLOSE, check_teams, figures_of, named_teams
+from infoset.tree.belief_dag import BeliefArrays, BeliefDag
+from infoset.tree.sequence_form import SequenceForm
+
+LARGEST_WEIGHT = 1e100
+"""The weight of the latest flow at which the sums of flows are scaled down."""
+KEPT = ("strategy", "average", "weight", "memory")
+"""What a checkpoint holds of each team; the rest follows from it."""
+
+
+class Payments(NamedTuple):
+    """The payoffs of a team at each pair of its leaves and the other team's, by its own leaves."""
+
+    rows: LongArray  # (Z + 1,) where the pairs of each leaf begin
+    other: IntArray  # (T,) the other team's leaf
+    paid: FloatArray  # (T,) the team's payoff, times the probability of chance
+
+
+class SideState(NamedTuple):
+    """What changes on the DAG of one team: B beliefs, E edges, Z leaves."""
+
+    strategy: FloatArray  # (E,) current behaviour
+    average: FloatArray  # (E,) weighted sum of the flow through each edge so far
+    weight: FloatArray  # (1,) the weight of the latest flow in it
+    memory: FloatArray  # (m, E) what the local update keeps
+    values: FloatArray  # (E,) scratch: the value of each edge
+    flow: FloatArray  # (B,) the probability that the team's plan leads to each belief
+    worth: FloatArray  # (B,) scratch: the value of each belief
+    reach: FloatArray  # (Z,) the probability that the team's plan leads to each leaf
+    gains: FloatArray  # (Z,) scratch: the value of each leaf
+
+
+def update(*_: Any) -> None:
+    """Stand in for the local update in ``_sweep``."""
+
+
+def _sweep(
+    first: BeliefArrays, second: BeliefArrays, one: Payments, two: Payments, s: SideState, other: SideState,
+    schedule: FloatArray,
+) -> None:  # fmt: skip
+    """Run one iteration for each row of ``schedule``; the second team sees the update of the first."""
+    for t in range(schedule.shape[0]):
+        for turn in range(2):
+            if turn == 0:
+                value_leaves(one, other.reach, s.gains)
+                learn(first, s, schedule[t])
+            else:
+                value_leaves(two, s.reach, other.gains)
+                learn(second, other, schedule[t])
+
+
+def _learn(a: BeliefArrays, s: SideState, parameters: FloatArray) -> None:
+    """Update the behaviour at all beliefs by the values of the leaves, and then the flow and its average."""
+    for b in range(len(a.infoset) - 1, -1, -1):
+        begin, end = a.first[b], a.first[b + 1]
+        value = 0.0
+        for e in range(begin, end):
+            s.values[e] = value_edge(a, e, s.gains, s.worth)
+            value += s.strategy[e] * s.values[e]
+        s.worth[b] = value
+        update(0, 0, begin, end, value, s.values, s.strategy, s.memory, parameters)
+    if parameters[0] > 0.0:
+        s.weight[0] /= parameters[0]  # in place of a discount of the sums, most of which do not change
+    else:
+        s.average[:], s.weight[0] = 0.0, 1.0
+    if s.weight[0] > LARGEST_WEIGHT:
+        s.average[:] /= s.weight[0]
+        s.weight[0] = 1.0
+    descend(a, s.strategy, s.flow, s.reach, s.average, s.weight[0])
+
+
+@inline_kernel
+def value_edge(a: BeliefArrays, e: int, gains: FloatArray, worth: FloatArray) -> float:
+    """Return the value of an edge: the sum of those of its leaves and beliefs."""
+    found = 0.0
+    for k in range(a.leaves[e], a.leaves[e + 1]):
+        found += gains[a.leaf[k]]
+    for k in range(a.children[e], a.children[e + 1]):
+        found += worth[a.child[k]]
+    return found
+
+
+@kernel
+def value_leaves(payments: Payments, reach: FloatArray, gains: FloatArray) -> None:
+    """Write the value of each leaf to ``gains`` (Z,), where the other team reaches its leaves with ``reach``."""
+    for z in range(len(gains)):
+        total = 0.0
+        for k in range(payments.rows[z], payments.rows[z + 1]):
+            total += payments.paid[k] * reach[payments.other[k]]
+        gains[z] = total
+
+
+@kernel
+def descend(
+    a: BeliefArrays, strategy: FloatArray, flow: FloatArray, reach: FloatArray, total: FloatArray, weight: float
+) -> None:  # fmt: skip
+    """Write the flow (B,) through all beliefs, and into all leaves (Z,), that behaviour (E,) leads to.
+
+    The flow through edges, times ``weight``, is added to ``total`` (E,).  Most of it is 0, and then nothing is done.
+    """
+    flow[:], reach[:] = 0.0, 0.0
+    for b in a.roots:
+        flow[b] = 1.0
+    for z in a.at_once:
+        reach[z] = 1.0
+    for b in range(len(a.infoset)):
+        if flow[b] == 0.0:
+            continue
+        for e in range(a.first[b], a.first[b + 1]):
+            through = flow[b] * strategy[e]
+            if through == 0.0:
+                continue
+            total[e] += weight * through
+            for k in range(a.leaves[e], a.leaves[e + 1]):
+                reach[a.leaf[k]] += through
+            for k in range(a.children[e], a.children[e + 1]):
+                flow[a.child[k]] += through
+
+
+@kernel
+def best_value(a: BeliefArrays, gains: FloatArray, worth: FloatArray) -> float:
+    """Return the value of the team's best plan, where leaves are worth ``gains``; ``worth`` (B,) is scratch."""
+    for b in range(len(a.infoset) - 1, -1, -1):
+        best = -inf
+        for e in range(a.first[b], a.first[b + 1]):
+            best = max(best, value_edge(a, e, gains, worth))
+        worth[b] = best
+    total = 0.0
+    for b in a.roots:
+        total += worth[b]
+    for z in a.at_once:
+        total += gains[z]
+    return total
+
+
+@kernel
+def behave(a: BeliefArrays, flows: FloatArray, strategy: FloatArray) -> None:
+    """Write the behaviour (E,) of flows (E,); uniform where there is no flow."""
+    for b in range(len(a.infoset)):
+        begin, end = a.first[b], a.first[b + 1]
+        total = 0.0
+        for e in range(begin, end):
+            total += flows[e]
+        for e in range(begin, end):
+            strategy[e] = flows[e] / total if total > 0.0 else 1.0 / (end - begin)
+
+
+learn = _learn
+"""A placeholder for the compiled ``_learn`` in ``_sweep``."""
+
+
+@cache
+def compiled_sweep(local_update: Update) -> Callable[..., None]:
+    """Return the loop compiled around a local update."""
+    found: Callable[..., None] = kernel(
+        with_piece(_sweep, "learn", inline_kernel(with_piece(_learn, "update", inline_kernel(local_update))))
+    )
+    return found
+
+
+class Duel:
+    """Two teams on their DAGs, with the payoffs ``paid`` (T,) of the first at the terminal rows."""
+
+    def __init__(self, form: SequenceForm, dags: Sequence[BeliefDag]) -> None:
+        self.form, self.dags = form, tuple(dags)
+        self.payoffs = form.terminals()[1]
+        paid = self.payoffs[:, list(dags[0].members)].sum(axis=1)
+        rows = np.flatnonzero(paid)
+        ends = [dag.leaf_of_row[rows] for dag in dags]
+        self.payments = (
+            _payments(ends[0], ends[1], paid[rows], dags[0].num_leaves),
+            _payments(ends[1], ends[0], -paid[rows], dags[1].num_leaves),
+        )
+
+    @classmethod
+    def of(cls, form: SequenceForm, teams: Sequence[Sequence[int]]) -> Duel:
+        """Build the DAGs of two teams.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
+        check_teams(form, teams, "belief-dag")
+        return cls(form, [BeliefDag.of(form, members) for members in teams])
+
+    def evaluation(self, strategies: Sequence[FloatArray]) -> Evaluation:
+        """Return payoffs, and each team's gain by its best plan, where the teams' behaviour is (E,) each."""
+        reach = [self._reach(dag, strategy) for dag, strategy in zip(self.dags, strategies, strict=True)]
+        played = [found[dag.leaf_of_row] for dag, found in zip(self.dags, reach, strict=True)]
+        values = self.payoffs.T @ (played[0] * played[1])
+        gains = []
+        for number, dag in enumerate(self.dags):
+            worth = np.zeros(dag.num_leaves)
+            value_leaves(self.payments[number], reach[1 - number], worth)
+            best = float(best_value(dag.arrays, worth, np.zeros(dag.num_beliefs)))
+            gains.append(best - float(values[list(dag.members)].sum()))
+        return figures_of(self.dags, values + self.form.offsets, gains)
+
+    def _reach(self, dag: BeliefDag, strategy: FloatArray) -> FloatArray:
+        """Return (Z,) the probability that behaviour (E,) leads to each leaf."""
+        reach = np.zeros(dag.num_leaves)
+        descend(dag.arrays, strategy, np.zeros(dag.num_beliefs), reach, np.zeros(dag.num_edges), 1.0)
+        return reach
+
+
+def _payments(own: LongArray, other: LongArray, paid: FloatArray, leaves: int) -> Payments:
+    order = np.argsort(own, kind="stable")
+    rows = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=leaves))])
+    return Payments(rows, other[order].astype(np.int32), paid[order])
+
+
+def evaluate_beliefs(form: SequenceForm, policy: BeliefPolicy) -> Evaluation:
+    """Return the payoffs of teams that draw plans at their beliefs, and each team's gain by its best joint plan.
+
+    Raises ``UnsupportedGameError`` for other than two lotteries, or payoffs that are not opposed, and ``PolicyError``
+    for a game with other beliefs.
+    """
+    duel = Duel.of(form, [lottery.members for lottery in policy.lotteries])
+    return duel.evaluation([one.behaviour(dag) for one, dag in zip(policy.lotteries, duel.dags, strict=True)])
+
+
+class BeliefRegrets(Job):
+    """Regret minimisation at work; the policy is the better of the average and the current behaviour."""
+
+    def __init__(self, duel: Duel, method: Method, name: str) -> None:
+        self.duel, self.method, self.name = duel, method, name
+        self.form, self.iteration, self.done = duel.form, 0, False
+        self.nothing_to_gain = self.form.exploitability_of_rounding
+        self.sides = tuple([_start(dag, method.memory) for dag in duel.dags])
+        self._sweep = compiled_sweep(method.update)
+        unit = 2.0 ** -np.floor(log2(self.form.widest_range))  # the updates suit payoffs of a few units
+        self._payments = [one._replace(paid=one.paid * unit) for one in duel.payments]
+        self._best: tuple[int, str, list[FloatArray], Evaluation] | None = None
+        self._spread()
+
+    @property
+    def total(self) -> int | None:  # type: ignore[override]
+        """The number of iterations, once nothing is left to gain; ``None`` before."""
+        return self.iteration if self.done else None
+
+    def step(self, iterations: int, until: float = inf) -> None:
+        self._run(iterations)
+        self.iteration += iterations
+
+    def _run(self, iterations: int) -> None:
+        schedule = schedule_rows(self.method, self.iteration + 1.0, iterations)
+        self._sweep(*[dag.arrays for dag in self.duel.dags], *self._payments, *self.sides, schedule)
+
+    def _spread(self) -> None:
+        """Compute what follows from the current behaviour."""
+        for dag, s in zip(self.duel.dags, self.sides, strict=True):
+            descend(dag.arrays, s.strategy, s.flow, s.reach, s.values, 1.0)
+
+    def _better(self) -> tuple[int, str, list[FloatArray], Evaluation]:
+        """Return the iteration, name, behaviour and figures of the better of average and current behaviour."""
+        if self._best is None or self._best[0] != self.iteration:
+            average = [np.zeros(dag.num_edges) for dag in self.duel.dags]
+            for dag, s, strategy in zip(self.duel.dags, self.sides, average, strict=True):
+                behave(dag.arrays, s.average, strategy)
+            current = [s.strategy.copy() for s in self.sides]
+            found = [
+                (self.iteration, name, strategies, self.duel.evaluation(strategies))
+                for name, strategies in (("average", average), ("current", current))
+            ]
+            self._best = min(found, key=lambda one: one[-1].nash_conv)
+        return self._best
+
+    def policy(self) -> BeliefPolicy:
+        """Return the lotteries of both teams."""
+        _, profile, strategies, _ = self._better()
+        lotteries = []
+        for dag, strategy in zip(self.duel.dags, strategies, strict=True):
+            flow = np.zeros(dag.num_beliefs)
+            descend(dag.arrays, strategy, flow, np.zeros(dag.num_leaves), np.zeros(dag.num_edges), 1.0)
+            lotteries.append(BeliefLottery.of(dag, strategy, flow))
+        made_by = {"method": self.name, "iterations": self.iteration, "profile": profile}
+        return BeliefPolicy.of(self.form, tuple(lotteries), made_by)
+
+    def evaluation(self) -> Evaluation:
+        """Return exact figures of the policy."""
+        return self._better()[-1]
+
+    def point(self, seconds: float) -> Point:
+        """Return exact figures of the policy; nothing is left to do where nobody gains anything."""
+        found = self.evaluation()
+        self.done = found.nash_conv <= CLOSE * self.form.widest_range
+        return Point(
+            self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values
+        )  # fmt: skip
+
+    def notes(self) -> dict[str, Any]:
+        """Return teams, their payoffs, the sizes of their DAGs, and which behaviour the policy is."""
+        dags, values = self.duel.dags, self.evaluation().values
+        paid = {dag.name: sum(values[player] for player in dag.members) for dag in dags}
+        return {
+            "teams": list(paid), "team_values": paid, "beliefs": {dag.name: dag.num_beliefs for dag in dags},
+            "edges": {dag.name: dag.num_edges for dag in dags}, "profile": self._better()[1],
+        }  # fmt: skip
+
+    @property
+    def about(self) -> str:
+        return f"{sum(dag.num_edges for dag in self.duel.dags):,} edges"
+
+    def save(self) -> dict[str, Any]:
+        return {"iteration": np.array(self.iteration), **{k: array.copy() for k, array in self._kept().items()}}
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        self.iteration = restore_arrays(self.name, self._kept(), saved)
+        self._best, self.done = None, False
+        self._spread()
+
+    def _kept(self) -> dict[str, FloatArray]:
+        return {f"{name}{number}": getattr(s, name) for number, s in enumerate(self.sides) for name in KEPT}
+
+
+def _start(dag: BeliefDag, memory: int) -> SideState:
+    """Return the state of a team that chooses all actions of a belief with equal probability."""
+    beliefs, edges, leaves = dag.num_beliefs, dag.num_edges, dag.num_leaves
+    sizes = np.diff(dag.arrays.first)
+    return SideState(
+        np.repeat(1.0 / sizes, sizes), np.zeros(edges), np.ones(1), np.zeros((memory, edges)), np.zeros(edges),
+        np.zeros(beliefs), np.zeros(beliefs), np.zeros(leaves), np.zeros(leaves),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class BeliefDagMethod(Checked):
+    """Regret minimisation of two teams on their belief DAGs (Zhang, Farina & Sandholm 2022)."""
+
+    update: Value = "pcfr+"
+    """The method of CFR's family that is applied at every belief, with parameters: ``dcfr(alpha=2)``."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "target", "teams"})
+    default: ClassVar[Limits] = Limits(5000)
+
+    def __post_init__(self) -> None:
+        self._method()
+
+    @property
+    def name(self) -> str:
+        """The full name, as ``solve`` takes it."""
+        return full_name("belief-dag", BeliefDagMethod, update=self.update)
+
+    def _method(self) -> Method:
+        """Return the method applied at every belief.  Raises ``ParameterError`` for one of another family."""
+        found = parse_method(str(self.update))
+        if not isinstance(found, Method) or found.update not in SCALE_FREE or found.weigh is not evenly:
+            raise ParameterError(
+                f"update={self.update}; allowed: cfr, cfr+, linear-cfr, dcfr, hs-dcfr, pcfr+, pdcfr+, hs-pcfr+"
+            )
+        return found
+
+    def job(self, compiled: Compiled, config: SolveConfig) -> BeliefRegrets:
+        """Return the work on both DAGs, with its kernels compiled.  Raises ``ParameterError`` without teams."""
+        teams = named_teams(compiled, config.teams)
+        check_teams(compiled.form, teams, "belief-dag")
+        work = BeliefRegrets(Duel.of(compiled.form, teams), self._method(), self.name)
+        work.step(0)
+        return work
