@@ -350,7 +350,7 @@ def _start(dag: BeliefDag, memory: int) -> SideState:
 class BeliefDagMethod(Checked):
     """Regret minimisation of two teams on their belief DAGs (Zhang, Farina & Sandholm 2022)."""
 
-    update: Value = "pcfr+"
+    update: Value = "pdcfr+"
     """The method of CFR's family that is applied at every belief, with parameters: ``dcfr(alpha=2)``."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "target", "teams"})
