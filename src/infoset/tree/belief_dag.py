@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset import status
-from infoset.base import FloatArray, IntArray, LongArray
+from infoset.base import IndexArray, IntArray, LongArray
 from infoset.errors import BudgetError
 from infoset.interning import Rows, intern, longer
 from infoset.jit import inline_kernel, kernel
@@ -37,14 +37,14 @@ class BeliefArrays(NamedTuple):
     roots are beliefs and at most one leaf, too.
     """
 
-    first: IntArray  # (B + 1,) where the edges of each belief begin
+    first: IndexArray  # (B + 1,) where the edges of each belief begin
     infoset: IntArray  # (B,) the information set of the form that is decided
-    children: LongArray  # (E + 1,) where the beliefs that each edge leads to begin
-    child: IntArray  # the beliefs
-    leaves: LongArray  # (E + 1,) where the leaves that each edge leads to begin
-    leaf: IntArray  # the leaves
-    roots: IntArray  # the first beliefs
-    at_once: IntArray  # the leaves that are reached without a decision of the team
+    children: IndexArray  # (E + 1,) where the beliefs that each edge leads to begin
+    child: IndexArray  # the beliefs
+    leaves: IndexArray  # (E + 1,) where the leaves that each edge leads to begin
+    leaf: IndexArray  # the leaves
+    roots: IndexArray  # the first beliefs
+    at_once: IndexArray  # the leaves that are reached without a decision of the team
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,9 +293,9 @@ class _Expansion:
         f = self.found
         beliefs, edges, child, leaf = f.counts.tolist()
         return BeliefArrays(
-            f.first[: beliefs + 1].copy(), f.infoset[:beliefs].copy(), f.children[: edges + 1].copy(),
-            f.number[f.child[:child]], f.leaves[: edges + 1].copy(), f.leaf[:leaf].copy(), f.number[roots],
-            a.leaf[:1][a.leaf[:1] >= 0],
+            _index(f.first[: beliefs + 1]), f.infoset[:beliefs].copy(), _index(f.children[: edges + 1]),
+            _index(f.number[f.child[:child]]), _index(f.leaves[: edges + 1]), _index(f.leaf[:leaf]),
+            _index(f.number[roots]), _index(a.leaf[:1][a.leaf[:1] >= 0]),
         )  # fmt: skip
 
     def _begin(self) -> LongArray:
@@ -323,6 +323,10 @@ class _Expansion:
             longer(f.children, edge + edges + 1), longer(f.child, children + child + 1),
             longer(f.leaves, edge + edges + 1), longer(f.leaf, leaves + leaf + 1),
         )  # fmt: skip
+
+
+def _index(array: LongArray | IntArray) -> IndexArray:
+    return array.astype(np.uint32)  # unsigned: kernels then need no check for negative indices
 
 
 @kernel

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray, IntArray, LongArray
+from infoset.base import FloatArray, IndexArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
@@ -39,8 +39,8 @@ KEPT = ("strategy", "average", "weight", "memory")
 class Payments(NamedTuple):
     """The payoffs of a team at each pair of its leaves and the other team's, by its own leaves."""
 
-    rows: LongArray  # (Z + 1,) where the pairs of each leaf begin
-    other: IntArray  # (T,) the other team's leaf
+    rows: IndexArray  # (Z + 1,) where the pairs of each leaf begin
+    other: IndexArray  # (T,) the other team's leaf
     paid: FloatArray  # (T,) the team's payoff, times the probability of chance
 
 
@@ -229,7 +229,7 @@ class Duel:
 def _payments(own: LongArray, other: LongArray, paid: FloatArray, leaves: int) -> Payments:
     order = np.argsort(own, kind="stable")
     rows = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=leaves))])
-    return Payments(rows, other[order].astype(np.int32), paid[order])
+    return Payments(rows.astype(np.uint32), other[order].astype(np.uint32), paid[order])
 
 
 def evaluate_beliefs(form: SequenceForm, policy: BeliefPolicy) -> Evaluation:
