@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, InformationState, IntArray, LongArray
+from infoset.base import Action, FloatArray, IndexArray, InformationState, IntArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
 from infoset.files import DamageError, check_rows, policy_path
@@ -60,9 +60,10 @@ class BeliefLottery:
         place[reached] = np.arange(len(reached))
         owner = np.repeat(np.arange(dag.num_beliefs), np.diff(a.first))
         edges = np.flatnonzero((strategy > 0) & (flow[owner] > 0))
-        sizes = np.diff(a.children)[edges]
+        begins = a.children.astype(np.int64)
+        sizes = np.diff(begins)[edges]
         children = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.repeat(a.children[edges] - children[:-1], sizes) + np.arange(int(children[-1]))
+        entries = np.repeat(begins[edges] - children[:-1], sizes) + np.arange(int(children[-1]))
         counts = np.bincount(place[owner[edges]], minlength=len(reached))
         return cls(
             dag.members, number[a.infoset[reached]].astype(np.int32), np.concatenate([[0], np.cumsum(counts)]),
@@ -82,7 +83,8 @@ class BeliefLottery:
         place = np.full(len(self.infoset), UNDECIDED, dtype=np.int64)
         if len(self.roots) == len(a.roots):
             place[self.roots] = a.roots
-            if _spread(self, a.infoset, a.first, a.children, a.child, own, place, strategy):
+            mine = self.infoset, self.first, self.action, self.probability, self.children, self.child
+            if _match(*mine, a.infoset, a.first, a.children, a.child, own, place, strategy):
                 return strategy
         raise PolicyError(f"{dag.name} have other beliefs in {form.name} than in the game of the policy")
 
@@ -356,29 +358,17 @@ def _draw(
             count += 1
 
 
-def _spread(
-    lottery: BeliefLottery, infoset: IntArray, first: IntArray, children: LongArray, child: IntArray, own: LongArray,
+@kernel
+def _match(
+    mine: IntArray, my_first: LongArray, action: IntArray, probability: FloatArray, my_children: LongArray,
+    my_child: IntArray, infoset: IntArray, first: IndexArray, children: IndexArray, child: IndexArray, own: LongArray,
     place: LongArray, strategy: FloatArray,
 ) -> bool:  # fmt: skip
     """Write a lottery's probabilities to the behaviour (E,) of a DAG, belief by belief from the roots.
 
-    ``place`` (B,): the belief of the DAG for each belief of the lottery, known at the roots.  Return whether the
-    beliefs are the same.
+    ``place`` (B,): the belief of the DAG for each belief of the lottery, known at the roots.  ``own``: the information
+    sets of the form by the lottery's numbers.  Return whether the beliefs are the same.
     """
-    return bool(
-        _match(
-            lottery.infoset, lottery.first, lottery.action, lottery.probability, lottery.children, lottery.child,
-            infoset, first, children, child, own, place, strategy,
-        )  # fmt: skip
-    )
-
-
-@kernel
-def _match(
-    mine: IntArray, my_first: LongArray, action: IntArray, probability: FloatArray, my_children: LongArray,
-    my_child: IntArray, infoset: IntArray, first: IntArray, children: LongArray, child: IntArray, own: LongArray,
-    place: LongArray, strategy: FloatArray,
-) -> bool:  # fmt: skip
     for b in range(len(mine)):
         found = place[b]
         if found < 0 or infoset[found] != own[mine[b]]:
