@@ -279,7 +279,9 @@ def _exactly(
     return _on_lists(policy, compiled, respond)
 
 
-def _on_own_form(policy: PublicPlay | StagePlay | CorrelatedPlay | BeliefPlay, compiled: Compiled, respond: bool) -> Evaluation:
+def _on_own_form(
+    policy: PublicPlay | StagePlay | CorrelatedPlay | BeliefPlay, compiled: Compiled, respond: bool
+) -> Evaluation:
     """Evaluate on the form on which alone the policy was made."""
     if isinstance(policy, PublicPlay):
         return evaluate_public(policy.policy, policy.graph, respond)

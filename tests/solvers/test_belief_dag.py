@@ -12,15 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoset
-from extent import examples, mark_slow
-from infoset import SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, solve
+from extent import examples, mark_slow, sample
+from infoset import SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, show, solve
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.match.agents import PolicyAgent
 from infoset.policies.belief_policy import BeliefLottery, BeliefPolicy
 from infoset.policies.loading import load_policy
 from infoset.solvers.method import parse_method
-from infoset.solvers.teams import belief_regrets
+from infoset.solvers.teams import belief_regrets, coordination
 from infoset.solvers.teams.belief_regrets import BeliefRegrets, Duel
 from infoset.solvers.teams.coordination import Team
 from infoset.solvers.teams.team_maxmin import read_teams
@@ -92,8 +92,10 @@ def test_best_plans_beside_all_of_them(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_best_plans_beside_the_integer_program(seed: int) -> None:
-    """On deeper trees; both are the maximum over the same joint plans."""
-    form = SequenceForm.of(RandomGame(seed, num_players=3, depth=4))
+    """Both are the maximum over the same joint plans."""
+    form = SequenceForm.of(RandomGame(seed, num_players=3, depth=3))
+    if form.num_terminals > sample(100, 1000):  # where the integer program takes seconds
+        return
     for members in ((0, 1), (0, 2), (1, 2)):
         team = Team.of(form, members)
         others = np.random.default_rng(seed).random(len(team.ends))
@@ -147,6 +149,16 @@ def test_a_large_dag_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(belief_dag, "MOST_EDGES", 100)
     with pytest.raises(BudgetError, match=r"the belief DAG of P1\+P2 has more than [\d,]+ edges; the limit is 100"):
         solve(KUHN, "belief-dag", teams="1+2")
+
+
+def test_chosen_where_the_integer_program_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coordination, "MOST_TUPLES", 100)
+    found = solve(KUHN, teams="1+2", iterations=50)
+    assert found.method == "belief-dag"
+    assert "P1+P2 and P3 play against each other" in found.reason
+    assert "their belief DAGs fit" in found.reason
+    monkeypatch.setattr(belief_dag, "MOST_EDGES", 100)
+    assert solve(KUHN, teams="1+2", iterations=3).method == "progressive-hiding"
 
 
 def test_members_draw_the_same_plan(tmp_path: Path) -> None:
@@ -245,6 +257,13 @@ def test_damaged_lotteries() -> None:
         with pytest.raises(PolicyError):
             replace(policy, lotteries=(replace(good, **change), policy.lotteries[1]))
     assert isinstance(good, BeliefLottery)
+
+
+def test_shown() -> None:
+    policy = solve(KUHN, "belief-dag", teams="1+2", iterations=5).policy
+    text = str(show(KUHN, policy))
+    assert "P1+P2 draw a plan at" in text
+    assert "each player's own probabilities" in text
 
 
 def test_bad_input() -> None:

@@ -66,7 +66,15 @@ def load_policy(path: str | Path) -> SavedPolicy:
         names = archive_names(file)
     except BROKEN_ARCHIVE as error:
         raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
-    for kind in (BeliefPolicy, CorrelatedPolicy, FactoredPolicy, SampledPolicy, PublicPolicy, StagePolicy, VectorPolicy):
+    for kind in (
+        BeliefPolicy,
+        CorrelatedPolicy,
+        FactoredPolicy,
+        SampledPolicy,
+        PublicPolicy,
+        StagePolicy,
+        VectorPolicy,
+    ):
         if kind.mark in names:
             return kind.load(file)
     return TabularPolicy.load(file)

@@ -1,4 +1,4 @@
-"""The team belief DAG (Zhang, Farina & Sandholm 2022): a team that agrees beforehand, as one player who forgets nothing.
+"""The team belief DAG (Zhang, Farina & Sandholm 2022): a team that agrees beforehand as a player of perfect recall.
 
 A team takes its decisions in one order, information set after information set, parents first.  A *point* is what the
 decisions so far leave of the game at an information set that is next on the way to some ends.  A *belief* is a set of
@@ -233,7 +233,7 @@ def _find_nexts(
 
 
 class _Found(NamedTuple):
-    """What the expansion has found so far; ``counts``: beliefs expanded, edges, entries of ``child`` and of ``leaf``."""
+    """What the expansion has found so far; ``counts``: beliefs expanded, edges, entries of ``child``, of ``leaf``."""
 
     counts: LongArray  # (4,)
     head: IntArray  # (J,) the latest belief that is decided at each place, or -1
@@ -265,14 +265,10 @@ class _Expansion:
         self.form, self.points, self.name, self.limit = form, points, name, limit
         places, most = len(points.size), len(points.place) + 1
         self.rows = Rows.empty()
-        self.scratch = _Scratch(
-            *(np.zeros(most, dtype=np.int64) for _ in range(3)), *(np.zeros(places, dtype=np.int64) for _ in range(2)),
-            np.zeros(1, dtype=np.int64),
-        )  # fmt: skip
+        self.scratch = _Scratch(*[np.zeros(size, dtype=np.int64) for size in (most, most, most, places, places, 1)])
         ints, longs = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.found = _Found(
-            np.zeros(4, dtype=np.int64), np.full(places, -1, dtype=np.int32), ints, ints, ints, ints, longs, ints, longs,
-            ints,
+            np.zeros(4, dtype=np.int64), np.full(places, -1, dtype=np.int32), *[ints] * 4, longs, ints, longs, ints
         )  # fmt: skip
 
     def run(self, progress: Callable[[int], object] | None) -> BeliefArrays:
@@ -331,7 +327,7 @@ def _index(array: LongArray | IntArray) -> IndexArray:
 
 @kernel
 def _count_room(a: _Points, rows: Rows, f: _Found, belief: int, most: int) -> tuple[int, int]:
-    """Return bounds on the points that ``most`` beliefs from ``belief`` on leave, and on the number of these beliefs."""
+    """Return bounds on the points that ``most`` beliefs from ``belief`` on leave, and on their number."""
     words, beliefs = 0, 0
     while belief >= 0 and beliefs < most:
         place = a.place[rows.data[rows.begin[belief]]]

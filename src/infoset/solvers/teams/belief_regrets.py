@@ -7,7 +7,7 @@ apply at every belief.  The methods of that family are passed in as values; the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from math import inf, log2
 from typing import Any, ClassVar, NamedTuple
@@ -18,7 +18,7 @@ from infoset.base import FloatArray, IndexArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
-from infoset.names import Name, Value, full_name
+from infoset.names import Value, full_name
 from infoset.policies.belief_policy import BeliefLottery, BeliefPolicy
 from infoset.solvers.config import SolveConfig
 from infoset.solvers.job import Job, Limits, Point, restore_arrays
@@ -32,7 +32,7 @@ from infoset.tree.sequence_form import SequenceForm
 
 LARGEST_WEIGHT = 1e100
 """The weight of the latest flow at which the sums of flows are scaled down."""
-KEPT = ("strategy", "average", "weight", "memory")
+SAVED = ("strategy", "average", "weight", "memory")
 """What a checkpoint holds of each team; the rest follows from it."""
 
 
@@ -53,9 +53,9 @@ class SideState(NamedTuple):
     memory: FloatArray  # (m, E) what the local update keeps
     values: FloatArray  # (E,) scratch: the value of each edge
     flow: FloatArray  # (B,) the probability that the team's plan leads to each belief
-    worth: FloatArray  # (B,) scratch: the value of each belief
+    belief_values: FloatArray  # (B,) scratch: the value of each belief
     reach: FloatArray  # (Z,) the probability that the team's plan leads to each leaf
-    gains: FloatArray  # (Z,) scratch: the value of each leaf
+    leaf_values: FloatArray  # (Z,) scratch: the value of each leaf
 
 
 def update(*_: Any) -> None:
@@ -70,10 +70,10 @@ def _sweep(
     for t in range(schedule.shape[0]):
         for turn in range(2):
             if turn == 0:
-                value_leaves(one, other.reach, s.gains)
+                value_leaves(one, other.reach, s.leaf_values)
                 learn(first, s, schedule[t])
             else:
-                value_leaves(two, s.reach, other.gains)
+                value_leaves(two, s.reach, other.leaf_values)
                 learn(second, other, schedule[t])
 
 
@@ -83,9 +83,9 @@ def _learn(a: BeliefArrays, s: SideState, parameters: FloatArray) -> None:
         begin, end = a.first[b], a.first[b + 1]
         value = 0.0
         for e in range(begin, end):
-            s.values[e] = value_edge(a, e, s.gains, s.worth)
+            s.values[e] = value_edge(a, e, s.leaf_values, s.belief_values)
             value += s.strategy[e] * s.values[e]
-        s.worth[b] = value
+        s.belief_values[b] = value
         update(0, 0, begin, end, value, s.values, s.strategy, s.memory, parameters)
     if parameters[0] > 0.0:
         s.weight[0] /= parameters[0]  # in place of a discount of the sums, most of which do not change
@@ -98,24 +98,24 @@ def _learn(a: BeliefArrays, s: SideState, parameters: FloatArray) -> None:
 
 
 @inline_kernel
-def value_edge(a: BeliefArrays, e: int, gains: FloatArray, worth: FloatArray) -> float:
+def value_edge(a: BeliefArrays, e: int, leaf_values: FloatArray, belief_values: FloatArray) -> float:
     """Return the value of an edge: the sum of those of its leaves and beliefs."""
     found = 0.0
     for k in range(a.leaves[e], a.leaves[e + 1]):
-        found += gains[a.leaf[k]]
+        found += leaf_values[a.leaf[k]]
     for k in range(a.children[e], a.children[e + 1]):
-        found += worth[a.child[k]]
+        found += belief_values[a.child[k]]
     return found
 
 
 @kernel
-def value_leaves(payments: Payments, reach: FloatArray, gains: FloatArray) -> None:
-    """Write the value of each leaf to ``gains`` (Z,), where the other team reaches its leaves with ``reach``."""
-    for z in range(len(gains)):
+def value_leaves(payments: Payments, reach: FloatArray, leaf_values: FloatArray) -> None:
+    """Write the value of each leaf to ``leaf_values`` (Z,), where the other team reaches its leaves with ``reach``."""
+    for z in range(len(leaf_values)):
         total = 0.0
         for k in range(payments.rows[z], payments.rows[z + 1]):
             total += payments.paid[k] * reach[payments.other[k]]
-        gains[z] = total
+        leaf_values[z] = total
 
 
 @kernel
@@ -146,18 +146,18 @@ def descend(
 
 
 @kernel
-def best_value(a: BeliefArrays, gains: FloatArray, worth: FloatArray) -> float:
-    """Return the value of the team's best plan, where leaves are worth ``gains``; ``worth`` (B,) is scratch."""
+def best_value(a: BeliefArrays, leaf_values: FloatArray, belief_values: FloatArray) -> float:
+    """Return the value of the team's best plan, where leaves have these values; ``belief_values`` (B,) is scratch."""
     for b in range(len(a.infoset) - 1, -1, -1):
         best = -inf
         for e in range(a.first[b], a.first[b + 1]):
-            best = max(best, value_edge(a, e, gains, worth))
-        worth[b] = best
+            best = max(best, value_edge(a, e, leaf_values, belief_values))
+        belief_values[b] = best
     total = 0.0
     for b in a.roots:
-        total += worth[b]
+        total += belief_values[b]
     for z in a.at_once:
-        total += gains[z]
+        total += leaf_values[z]
     return total
 
 
@@ -213,9 +213,9 @@ class Duel:
         values = self.payoffs.T @ (played[0] * played[1])
         gains = []
         for number, dag in enumerate(self.dags):
-            worth = np.zeros(dag.num_leaves)
-            value_leaves(self.payments[number], reach[1 - number], worth)
-            best = float(best_value(dag.arrays, worth, np.zeros(dag.num_beliefs)))
+            leaf_values = np.zeros(dag.num_leaves)
+            value_leaves(self.payments[number], reach[1 - number], leaf_values)
+            best = float(best_value(dag.arrays, leaf_values, np.zeros(dag.num_beliefs)))
             gains.append(best - float(values[list(dag.members)].sum()))
         return figures_of(self.dags, values + self.form.offsets, gains)
 
@@ -325,15 +325,15 @@ class BeliefRegrets(Job):
         return f"{sum(dag.num_edges for dag in self.duel.dags):,} edges"
 
     def save(self) -> dict[str, Any]:
-        return {"iteration": np.array(self.iteration), **{k: array.copy() for k, array in self._kept().items()}}
+        return {"iteration": np.array(self.iteration), **{k: array.copy() for k, array in self._saved_arrays().items()}}
 
     def restore(self, saved: dict[str, Any]) -> None:
-        self.iteration = restore_arrays(self.name, self._kept(), saved)
+        self.iteration = restore_arrays(self.name, self._saved_arrays(), saved)
         self._best, self.done = None, False
         self._spread()
 
-    def _kept(self) -> dict[str, FloatArray]:
-        return {f"{name}{number}": getattr(s, name) for number, s in enumerate(self.sides) for name in KEPT}
+    def _saved_arrays(self) -> dict[str, FloatArray]:
+        return {f"{name}{number}": getattr(s, name) for number, s in enumerate(self.sides) for name in SAVED}
 
 
 def _start(dag: BeliefDag, memory: int) -> SideState:
@@ -356,6 +356,8 @@ class BeliefDagMethod(Checked):
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "target", "teams"})
     default: ClassVar[Limits] = Limits(5000)
 
+    _prepared: Duel | None = field(default=None, init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         self._method()
 
@@ -373,10 +375,20 @@ class BeliefDagMethod(Checked):
             )
         return found
 
-    def job(self, compiled: Compiled, config: SolveConfig) -> BeliefRegrets:
-        """Return the work on both DAGs, with its kernels compiled.  Raises ``ParameterError`` without teams."""
+    def prepare(self, compiled: Compiled, config: SolveConfig) -> Duel:
+        """Build the DAGs of the two teams, unless that has been done.
+
+        Raises ``ParameterError`` without teams, ``UnsupportedGameError`` and ``BudgetError``.
+        """
         teams = named_teams(compiled, config.teams)
-        check_teams(compiled.form, teams, "belief-dag")
-        work = BeliefRegrets(Duel.of(compiled.form, teams), self._method(), self.name)
+        duel = self._prepared
+        if duel is None or duel.form is not compiled.form or tuple(dag.members for dag in duel.dags) != teams:
+            duel = Duel.of(compiled.form, teams)
+            object.__setattr__(self, "_prepared", duel)
+        return duel
+
+    def job(self, compiled: Compiled, config: SolveConfig) -> BeliefRegrets:
+        """Return the work on both DAGs, with its kernels compiled.  Raises as ``prepare`` does."""
+        work = BeliefRegrets(self.prepare(compiled, config), self._method(), self.name)
         work.step(0)
         return work

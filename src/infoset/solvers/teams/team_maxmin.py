@@ -306,7 +306,10 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
 
 
 def figures_of(teams: Sequence[Team | BeliefDag], values: FloatArray, gains: Sequence[float]) -> Evaluation:
-    """Return figures of two teams that gain so much by their best plans; a member of a team of several has no best response of its own."""
+    """Return figures of two teams that gain so much by their best plans.
+
+    A member of a team of several has no best response of its own.
+    """
     left = [max(float(gain), 0.0) for gain in gains]
     best, lines = [nan] * len(values), []
     for team, gain in zip(teams, left, strict=True):
