@@ -46,7 +46,7 @@ from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefRespons
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.solvers.tabular.stages import evaluate_stages
-from infoset.solvers.teams.belief_regrets import evaluate_beliefs
+from infoset.solvers.teams.belief_passes import evaluate_beliefs
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation

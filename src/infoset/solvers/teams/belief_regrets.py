@@ -6,7 +6,7 @@ apply at every belief.  The methods of that family are passed in as values; the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from math import inf, log2
@@ -14,34 +14,31 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from infoset.base import FloatArray, IndexArray, LongArray
+from infoset.base import FloatArray
 from infoset.compiled import Compiled
 from infoset.errors import ParameterError
 from infoset.jit import inline_kernel, kernel, with_piece
 from infoset.names import Value, full_name
 from infoset.policies.belief_policy import BeliefLottery, BeliefPolicy
 from infoset.solvers.config import SolveConfig
-from infoset.solvers.job import Job, Limits, Point, restore_arrays
+from infoset.solvers.job import Background, Job, Limits, Point, restore_arrays
 from infoset.solvers.method import Checked, parse_method
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.loop import SCALE_FREE, Method, evenly, schedule_rows
 from infoset.solvers.tabular.updates import Update
-from infoset.solvers.teams.team_maxmin import CLOSE, check_teams, figures_of, named_teams
+from infoset.solvers.teams.belief_passes import Duel, Payments, behave, descend, value_edge, value_leaves
+from infoset.solvers.teams.belief_programs import find_exactly
+from infoset.solvers.teams.team_maxmin import CLOSE, named_teams
 from infoset.tree.belief_dag import BeliefArrays, BeliefDag
-from infoset.tree.sequence_form import SequenceForm
 
 LARGEST_WEIGHT = 1e100
 """The weight of the latest flow at which the sums of flows are scaled down."""
 SAVED = ("strategy", "average", "weight", "memory")
 """What a checkpoint holds of each team; the rest follows from it."""
-
-
-class Payments(NamedTuple):
-    """The payoffs of a team at each pair of its leaves and the other team's, by its own leaves."""
-
-    rows: IndexArray  # (Z + 1,) where the pairs of each leaf begin
-    other: IndexArray  # (T,) the other team's leaf
-    paid: FloatArray  # (T,) the team's payoff, times the probability of chance
+FIRST_PROGRAM, MORE = 100, 4
+"""The iteration after which an exact solution is sought for the first time, and the factor to the next one."""
+OFTEN = 1e-7
+"""The share of the average flow from which an action belongs to the program."""
 
 
 class SideState(NamedTuple):
@@ -97,82 +94,6 @@ def _learn(a: BeliefArrays, s: SideState, parameters: FloatArray) -> None:
     descend(a, s.strategy, s.flow, s.reach, s.average, s.weight[0])
 
 
-@inline_kernel
-def value_edge(a: BeliefArrays, e: int, leaf_values: FloatArray, belief_values: FloatArray) -> float:
-    """Return the value of an edge: the sum of those of its leaves and beliefs."""
-    found = 0.0
-    for k in range(a.leaves[e], a.leaves[e + 1]):
-        found += leaf_values[a.leaf[k]]
-    for k in range(a.children[e], a.children[e + 1]):
-        found += belief_values[a.child[k]]
-    return found
-
-
-@kernel
-def value_leaves(payments: Payments, reach: FloatArray, leaf_values: FloatArray) -> None:
-    """Write the value of each leaf to ``leaf_values`` (Z,), where the other team reaches its leaves with ``reach``."""
-    for z in range(len(leaf_values)):
-        total = 0.0
-        for k in range(payments.rows[z], payments.rows[z + 1]):
-            total += payments.paid[k] * reach[payments.other[k]]
-        leaf_values[z] = total
-
-
-@kernel
-def descend(
-    a: BeliefArrays, strategy: FloatArray, flow: FloatArray, reach: FloatArray, total: FloatArray, weight: float
-) -> None:  # fmt: skip
-    """Write the flow (B,) through all beliefs, and into all leaves (Z,), that behaviour (E,) leads to.
-
-    The flow through edges, times ``weight``, is added to ``total`` (E,).  Most of it is 0, and then nothing is done.
-    """
-    flow[:], reach[:] = 0.0, 0.0
-    for b in a.roots:
-        flow[b] = 1.0
-    for z in a.at_once:
-        reach[z] = 1.0
-    for b in range(len(a.infoset)):
-        if flow[b] == 0.0:
-            continue
-        for e in range(a.first[b], a.first[b + 1]):
-            through = flow[b] * strategy[e]
-            if through == 0.0:
-                continue
-            total[e] += weight * through
-            for k in range(a.leaves[e], a.leaves[e + 1]):
-                reach[a.leaf[k]] += through
-            for k in range(a.children[e], a.children[e + 1]):
-                flow[a.child[k]] += through
-
-
-@kernel
-def best_value(a: BeliefArrays, leaf_values: FloatArray, belief_values: FloatArray) -> float:
-    """Return the value of the team's best plan, where leaves have these values; ``belief_values`` (B,) is scratch."""
-    for b in range(len(a.infoset) - 1, -1, -1):
-        best = -inf
-        for e in range(a.first[b], a.first[b + 1]):
-            best = max(best, value_edge(a, e, leaf_values, belief_values))
-        belief_values[b] = best
-    total = 0.0
-    for b in a.roots:
-        total += belief_values[b]
-    for z in a.at_once:
-        total += leaf_values[z]
-    return total
-
-
-@kernel
-def behave(a: BeliefArrays, flows: FloatArray, strategy: FloatArray) -> None:
-    """Write the behaviour (E,) of flows (E,); uniform where there is no flow."""
-    for b in range(len(a.infoset)):
-        begin, end = a.first[b], a.first[b + 1]
-        total = 0.0
-        for e in range(begin, end):
-            total += flows[e]
-        for e in range(begin, end):
-            strategy[e] = flows[e] / total if total > 0.0 else 1.0 / (end - begin)
-
-
 learn = _learn
 """A placeholder for the compiled ``_learn`` in ``_sweep``."""
 
@@ -184,62 +105,6 @@ def compiled_sweep(local_update: Update) -> Callable[..., None]:
         with_piece(_sweep, "learn", inline_kernel(with_piece(_learn, "update", inline_kernel(local_update))))
     )
     return found
-
-
-class Duel:
-    """Two teams on their DAGs, with the payoffs ``paid`` (T,) of the first at the terminal rows."""
-
-    def __init__(self, form: SequenceForm, dags: Sequence[BeliefDag]) -> None:
-        self.form, self.dags = form, tuple(dags)
-        self.payoffs = form.terminals()[1]
-        paid = self.payoffs[:, list(dags[0].members)].sum(axis=1)
-        rows = np.flatnonzero(paid)
-        ends = [dag.leaf_of_row[rows] for dag in dags]
-        self.payments = (
-            _payments(ends[0], ends[1], paid[rows], dags[0].num_leaves),
-            _payments(ends[1], ends[0], -paid[rows], dags[1].num_leaves),
-        )
-
-    @classmethod
-    def of(cls, form: SequenceForm, teams: Sequence[Sequence[int]]) -> Duel:
-        """Build the DAGs of two teams.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
-        check_teams(form, teams, "belief-dag")
-        return cls(form, [BeliefDag.of(form, members) for members in teams])
-
-    def evaluation(self, strategies: Sequence[FloatArray]) -> Evaluation:
-        """Return payoffs, and each team's gain by its best plan, where the teams' behaviour is (E,) each."""
-        reach = [self._reach(dag, strategy) for dag, strategy in zip(self.dags, strategies, strict=True)]
-        played = [found[dag.leaf_of_row] for dag, found in zip(self.dags, reach, strict=True)]
-        values = self.payoffs.T @ (played[0] * played[1])
-        gains = []
-        for number, dag in enumerate(self.dags):
-            leaf_values = np.zeros(dag.num_leaves)
-            value_leaves(self.payments[number], reach[1 - number], leaf_values)
-            best = float(best_value(dag.arrays, leaf_values, np.zeros(dag.num_beliefs)))
-            gains.append(best - float(values[list(dag.members)].sum()))
-        return figures_of(self.dags, values + self.form.offsets, gains)
-
-    def _reach(self, dag: BeliefDag, strategy: FloatArray) -> FloatArray:
-        """Return (Z,) the probability that behaviour (E,) leads to each leaf."""
-        reach = np.zeros(dag.num_leaves)
-        descend(dag.arrays, strategy, np.zeros(dag.num_beliefs), reach, np.zeros(dag.num_edges), 1.0)
-        return reach
-
-
-def _payments(own: LongArray, other: LongArray, paid: FloatArray, leaves: int) -> Payments:
-    order = np.argsort(own, kind="stable")
-    rows = np.concatenate([[0], np.cumsum(np.bincount(own, minlength=leaves))])
-    return Payments(rows.astype(np.uint32), other[order].astype(np.uint32), paid[order])
-
-
-def evaluate_beliefs(form: SequenceForm, policy: BeliefPolicy) -> Evaluation:
-    """Return the payoffs of teams that draw plans at their beliefs, and each team's gain by its best joint plan.
-
-    Raises ``UnsupportedGameError`` for other than two lotteries, or payoffs that are not opposed, and ``PolicyError``
-    for a game with other beliefs.
-    """
-    duel = Duel.of(form, [lottery.members for lottery in policy.lotteries])
-    return duel.evaluation([one.behaviour(dag) for one, dag in zip(policy.lotteries, duel.dags, strict=True)])
 
 
 class BeliefRegrets(Job):
@@ -254,6 +119,9 @@ class BeliefRegrets(Job):
         unit = 2.0 ** -np.floor(log2(self.form.widest_range))  # the updates suit payoffs of a few units
         self._payments = [one._replace(paid=one.paid * unit) for one in duel.payments]
         self._best: tuple[int, str, list[FloatArray], Evaluation] | None = None
+        self._exact: tuple[list[FloatArray], Evaluation] | None = None
+        self._sought = np.zeros(1, dtype=np.int64)  # the last iteration after which an exact solution was sought
+        self._seeking: Background[tuple[list[FloatArray], Evaluation] | None] | None = None
         self._spread()
 
     @property
@@ -262,8 +130,36 @@ class BeliefRegrets(Job):
         return self.iteration if self.done else None
 
     def step(self, iterations: int, until: float = inf) -> None:
-        self._run(iterations)
-        self.iteration += iterations
+        goal = self.iteration + iterations
+        while self._seek(until) and not self.done and self.iteration < goal:
+            count = min(goal, _next_program(self.iteration)) - self.iteration
+            self._run(count)
+            self.iteration += count
+
+    def _seek(self, until: float) -> bool:
+        """Look for an exact solution after certain iterations; return whether that is over."""
+        if self.iteration == self._sought[0] or self.iteration != _next_program(self.iteration - 1):
+            return True
+        if self._seeking is None:
+            average, current = self._profiles()
+            flows = []
+            for dag, one, other in zip(self.duel.dags, average, current, strict=True):
+                usual, latest = self._flows(dag, one), self._flows(dag, other)
+                flows.append(np.where(usual > OFTEN, usual, 0.0) + latest)
+            close = CLOSE * self.form.widest_range
+            self._seeking = Background(lambda: find_exactly(self.duel, flows, current, close))
+        if not self._seeking.wait(until):
+            return False
+        self._exact, self._seeking = self._seeking.result, None
+        self._sought[0], self._best = self.iteration, None
+        self.done = self._exact is not None
+        return True
+
+    def _flows(self, dag: BeliefDag, strategy: FloatArray) -> FloatArray:
+        """Return the flow (E,) of behaviour (E,) through a DAG."""
+        flows = np.zeros(dag.num_edges)
+        descend(dag.arrays, strategy, np.zeros(dag.num_beliefs), np.zeros(dag.num_leaves), flows, 1.0)
+        return flows
 
     def _run(self, iterations: int) -> None:
         schedule = schedule_rows(self.method, self.iteration + 1.0, iterations)
@@ -277,16 +173,22 @@ class BeliefRegrets(Job):
     def _better(self) -> tuple[int, str, list[FloatArray], Evaluation]:
         """Return the iteration, name, behaviour and figures of the better of average and current behaviour."""
         if self._best is None or self._best[0] != self.iteration:
-            average = [np.zeros(dag.num_edges) for dag in self.duel.dags]
-            for dag, s, strategy in zip(self.duel.dags, self.sides, average, strict=True):
-                behave(dag.arrays, s.average, strategy)
-            current = [s.strategy.copy() for s in self.sides]
+            if self._exact is not None:
+                self._best = (self.iteration, "exact", *self._exact)
+                return self._best
             found = [
                 (self.iteration, name, strategies, self.duel.evaluation(strategies))
-                for name, strategies in (("average", average), ("current", current))
+                for name, strategies in zip(("average", "current"), self._profiles(), strict=True)
             ]
             self._best = min(found, key=lambda one: one[-1].nash_conv)
         return self._best
+
+    def _profiles(self) -> tuple[list[FloatArray], list[FloatArray]]:
+        """Return the average and the current behaviour (E,) of both teams."""
+        average = [np.zeros(dag.num_edges) for dag in self.duel.dags]
+        for dag, s, strategy in zip(self.duel.dags, self.sides, average, strict=True):
+            behave(dag.arrays, s.average, strategy)
+        return average, [s.strategy.copy() for s in self.sides]
 
     def policy(self) -> BeliefPolicy:
         """Return the lotteries of both teams."""
@@ -306,7 +208,7 @@ class BeliefRegrets(Job):
     def point(self, seconds: float) -> Point:
         """Return exact figures of the policy; nothing is left to do where nobody gains anything."""
         found = self.evaluation()
-        self.done = found.nash_conv <= CLOSE * self.form.widest_range
+        self.done |= found.nash_conv <= CLOSE * self.form.widest_range
         return Point(
             self.iteration, seconds, found.nash_conv, found.exploitability, found.epsilon, values=found.values
         )  # fmt: skip
@@ -322,18 +224,32 @@ class BeliefRegrets(Job):
 
     @property
     def about(self) -> str:
-        return f"{sum(dag.num_edges for dag in self.duel.dags):,} edges"
+        seeking = ", looking for an exact solution" if self._seeking is not None else ""
+        return f"{sum(dag.num_edges for dag in self.duel.dags):,} edges{seeking}"
 
     def save(self) -> dict[str, Any]:
         return {"iteration": np.array(self.iteration), **{k: array.copy() for k, array in self._saved_arrays().items()}}
 
     def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from ``save``; an exact solution, which takes no space there, is looked for again."""
         self.iteration = restore_arrays(self.name, self._saved_arrays(), saved)
-        self._best, self.done = None, False
+        self._best, self._exact, self._seeking, self.done = None, None, None, False
         self._spread()
+        if self._sought[0] == self.iteration:
+            self._sought[0] = 0
+            self._seek(inf)
 
-    def _saved_arrays(self) -> dict[str, FloatArray]:
-        return {f"{name}{number}": getattr(s, name) for number, s in enumerate(self.sides) for name in SAVED}
+    def _saved_arrays(self) -> dict[str, Any]:
+        arrays = {f"{name}{number}": getattr(s, name) for number, s in enumerate(self.sides) for name in SAVED}
+        return {**arrays, "sought": self._sought}
+
+
+def _next_program(iteration: int) -> int:
+    """Return the first iteration after ``iteration`` after which an exact solution is looked for."""
+    goal = FIRST_PROGRAM
+    while goal <= iteration:
+        goal *= MORE
+    return goal
 
 
 def _start(dag: BeliefDag, memory: int) -> SideState:
