@@ -268,7 +268,8 @@ class _Expansion:
         self.scratch = _Scratch(*[np.zeros(size, dtype=np.int64) for size in (most, most, most, places, places, 1)])
         ints, longs = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.found = _Found(
-            np.zeros(4, dtype=np.int64), np.full(places, -1, dtype=np.int32), *[ints] * 4, longs, ints, longs, ints
+            counts=np.zeros(4, dtype=np.int64), head=np.full(places, -1, dtype=np.int32), link=ints, number=ints,
+            first=ints, infoset=ints, children=longs, child=ints, leaves=longs, leaf=ints,
         )  # fmt: skip
 
     def run(self, progress: Callable[[int], object] | None) -> BeliefArrays:
