@@ -9,7 +9,7 @@ that are left fall apart into beliefs again, which are decided independently of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from infoset.tree.sequence_form import SequenceForm
 
 MOST_EDGES = 60_000_000
 """The number of edges up to which a DAG is built."""
-BYTES_AN_EDGE = 100  # of a DAG and of what a solver keeps for it, with the beliefs that are compared while it is built
+BYTES_AN_EDGE = 300  # of a DAG and of what a solver keeps for it, with the beliefs that are compared while it is built
 BATCH = 2048  # beliefs that are expanded in one call
 NO_LEAF = -1
 
@@ -58,10 +58,7 @@ class BeliefDag:
     num_leaves: int
 
     @classmethod
-    def of(
-        cls, form: SequenceForm, members: Sequence[int], limit: int | None = None,
-        progress: Callable[[int], object] | None = None,
-    ) -> BeliefDag:  # fmt: skip
+    def of(cls, form: SequenceForm, members: Sequence[int], limit: int | None = None) -> BeliefDag:
         """Build the DAG of some players.  Raises ``BudgetError`` for more than ``limit`` edges.
 
         >>> from infoset.tree.belief_dag import BeliefDag
@@ -75,7 +72,7 @@ class BeliefDag:
             ends = form.terminals()[0][:, list(members)]
             tuples, leaf_of_row = np.unique(ends, axis=0, return_inverse=True)
             points = _points_of(form, tuples)
-            arrays = _Expansion(form, points, name, limit).run(progress)
+            arrays = _Expansion(form, points, name, limit).run()
         return cls(form, tuple(members), arrays, leaf_of_row.ravel(), len(tuples))
 
     @property
@@ -272,7 +269,7 @@ class _Expansion:
             first=ints, infoset=ints, children=longs, child=ints, leaves=longs, leaf=ints,
         )  # fmt: skip
 
-    def run(self, progress: Callable[[int], object] | None) -> BeliefArrays:
+    def run(self) -> BeliefArrays:
         """Return the arrays.  Raises ``BudgetError`` as soon as there are too many edges."""
         a, roots = self.points, self._begin()
         for place in range(len(a.size)):
@@ -285,8 +282,6 @@ class _Expansion:
                         f"{self.form.name}: the belief DAG of {self.name} has more than {edges:,} edges; the limit is "
                         f"{self.limit:,}"
                     )
-                if progress is not None:
-                    progress(edges)
         f = self.found
         beliefs, edges, child, leaf = f.counts.tolist()
         return BeliefArrays(

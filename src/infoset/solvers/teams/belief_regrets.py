@@ -131,13 +131,13 @@ class BeliefRegrets(Job):
 
     def step(self, iterations: int, until: float = inf) -> None:
         goal = self.iteration + iterations
-        while self._seek(until) and not self.done and self.iteration < goal:
+        while self.iteration < goal and self._seek(until) and not self.done:
             count = min(goal, _next_program(self.iteration)) - self.iteration
             self._run(count)
             self.iteration += count
 
     def _seek(self, until: float) -> bool:
-        """Look for an exact solution after certain iterations; return whether that is over."""
+        """Look for an exact solution before the iterations that follow certain ones; return whether that is over."""
         if self.iteration == self._sought[0] or self.iteration != _next_program(self.iteration - 1):
             return True
         if self._seeking is None:
