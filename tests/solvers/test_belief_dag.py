@@ -154,6 +154,19 @@ def test_methods_of_the_family(update: str) -> None:
     assert abs(found.values[2] - 1 / 24) <= found.nash_conv + 1e-9
 
 
+def test_payoffs_with_another_constant_sum() -> None:
+    rng = np.random.default_rng(3)
+    first, second = rng.integers(-4, 5, size=(2, 2, 2, 2)).astype(float)
+    plain, shifted = (infoset.table_game(first, second, total - first - second) for total in (0.0, 3.0))
+    found = [solve(game, "belief-dag", teams="1+2", iterations=300) for game in (plain, shifted)]
+    assert [one.nash_conv <= 1e-2 for one in found] == [True, True]
+    assert sum(found[0].values[:2]) == pytest.approx(sum(found[1].values[:2]), abs=2e-2)
+    assert found[1].values[2] == pytest.approx(3.0 - sum(found[1].values[:2]), abs=1e-9)
+    assert evaluate(shifted, found[1].policy).nash_conv == pytest.approx(found[1].nash_conv, abs=1e-12)
+    proved = solve(shifted, "team-maxmin", teams="1+2")
+    assert sum(proved.values[:2]) == pytest.approx(sum(found[1].values[:2]), abs=2e-2)
+
+
 def test_parents_come_before_children() -> None:
     a = BeliefDag.of(SequenceForm.of(load(KUHN)), (0, 1)).arrays
     owner = np.repeat(np.arange(len(a.infoset)), np.diff(a.first))

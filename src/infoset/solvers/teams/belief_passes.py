@@ -126,12 +126,12 @@ class Duel:
         reach = [self.reach(dag, strategy) for dag, strategy in zip(self.dags, strategies, strict=True)]
         played = [found[dag.leaf_of_row] for dag, found in zip(self.dags, reach, strict=True)]
         values = self.payoffs.T @ (played[0] * played[1])
-        gains = []
+        value, gains = float(values[list(self.dags[0].members)].sum()), []
         for number, dag in enumerate(self.dags):
             leaf_values = np.zeros(dag.num_leaves)
             value_leaves(self.payments[number], reach[1 - number], leaf_values)
             best = float(best_value(dag.arrays, leaf_values, np.zeros(dag.num_beliefs)))
-            gains.append(best - float(values[list(dag.members)].sum()))
+            gains.append(best - value if number == 0 else best + value)
         return figures_of(self.dags, values + self.form.offsets, gains)
 
     def reach(self, dag: BeliefDag, strategy: FloatArray) -> FloatArray:
