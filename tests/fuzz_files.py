@@ -218,6 +218,7 @@ def make_policies(folder: Path) -> list[Path]:
         "sampled": infoset.solve("kuhn_poker", "mccfr", iterations=100, form="sampled"),
         "products": infoset.solve("dark_hex(rows=2,columns=2)", "cfr", iterations=5, form="factored"),
         "plans": infoset.solve("kuhn_poker(players=3)", "team-maxmin", teams="1+2,3"),
+        "beliefs": infoset.solve("kuhn_poker(players=3)", "belief-dag", teams="1+2,3", iterations=20),
     }
     files = [solution.policy.save(folder / f"{name}.npz") for name, solution in solved.items()]
     return [*files, solved["table"].policy.save(folder / "table.json")]

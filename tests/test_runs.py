@@ -137,11 +137,18 @@ def test_a_runs_folder_is_read_again_as_what_solve_returned(tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("game", "method"), [(KUHN, "logit"), (KUHN, "team-maxmin"), ("tiny_hanabi(game=A)", "annealing"), (KUHN, "mccfr")]
+    ("game", "method"),
+    [
+        (KUHN, "logit"),
+        (KUHN, "team-maxmin"),
+        (KUHN, "belief-dag"),
+        ("tiny_hanabi(game=A)", "annealing"),
+        (KUHN, "mccfr"),
+    ],
 )
 def test_solutions_of_every_kind_are_read_again(tmp_path, game: str, method: str) -> None:
     limits = {"iterations": 2000} if method == "mccfr" else {}
-    if method == "team-maxmin":
+    if method in ("team-maxmin", "belief-dag"):
         limits = {"teams": "1,2"}
     solution = solve(game, method, out=tmp_path / "run", **limits)
     again = Solution.load(str(tmp_path / "run"))

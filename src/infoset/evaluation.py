@@ -26,6 +26,7 @@ from infoset.files import check_file
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_named, load_agent
 from infoset.names import MAX_COUNT, action_names, check_number, check_range
 from infoset.policies.asking import ask_factored, ask_on_tree, plan_on_tree
+from infoset.policies.belief_policy import BeliefPlay, BeliefPolicy
 from infoset.policies.correlated_policy import CorrelatedPlay, CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
@@ -45,6 +46,7 @@ from infoset.solvers.sampling.belief_response import EDGES_A_STEP, BeliefRespons
 from infoset.solvers.tabular.correlated import CorrelatedPlan
 from infoset.solvers.tabular.public_subgames import evaluate_public
 from infoset.solvers.tabular.stages import evaluate_stages
+from infoset.solvers.teams.belief_passes import evaluate_beliefs
 from infoset.solvers.teams.team_maxmin import evaluate_lotteries
 from infoset.tree.graph import TERMINAL
 from infoset.tree.plans import realisation
@@ -225,17 +227,23 @@ def _estimated(
         return replace(estimate(form, tree, asked.draws), reason="; ".join(parts))
 
 
-def _drawn_together(policy: CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
+def _drawn_together(policy: CorrelatedPlay | BeliefPlay, compiled: Compiled, respond: bool) -> Evaluation:
     """Evaluate teams that draw plans, or a mediator.  Raises ``ParameterError`` where responses are asked for."""
     if respond:
         raise ParameterError(
             "respond: a best response to a distribution over plans is a plan, not a behavioural strategy"
         )
-    if len(policy.policy.lotteries) == 1:
-        return CorrelatedPlan.drawn(compiled.form, policy.policy).evaluation()
+    form = compiled.form
+    if isinstance(policy, CorrelatedPlay) and len(policy.policy.lotteries) == 1:
+        return CorrelatedPlan.drawn(form, policy.policy).evaluation()
     with status.during("looking for the teams' best answers"):
-        form = compiled.form
-        looking = Background(lambda: evaluate_lotteries(form, policy.policy))
+        looking = Background(
+            lambda: (
+                evaluate_beliefs(form, policy.policy)
+                if isinstance(policy, BeliefPlay)
+                else evaluate_lotteries(form, policy.policy)
+            )
+        )
         looking.wait()  # so that Ctrl-C interrupts it
         return looking.result
 
@@ -260,7 +268,7 @@ def _exactly(
     policy: Policy, compiled: Compiled, respond: bool, keep: Callable[[PolicyEvaluation], object] | None
 ) -> Evaluation:  # fmt: skip
     """Evaluate on the first form of the game that fits.  Raises ``BudgetError`` where none does."""
-    if isinstance(policy, PublicPlay | StagePlay | CorrelatedPlay):
+    if isinstance(policy, PublicPlay | StagePlay | CorrelatedPlay | BeliefPlay):
         return _on_own_form(policy, compiled, respond)
     if isinstance(policy, VectorPlay) or (not isinstance(policy, QuotientPolicy) and compiled.better_in_vector_form):
         return _on_vector(policy, compiled, respond)
@@ -271,11 +279,13 @@ def _exactly(
     return _on_lists(policy, compiled, respond)
 
 
-def _on_own_form(policy: PublicPlay | StagePlay | CorrelatedPlay, compiled: Compiled, respond: bool) -> Evaluation:
+def _on_own_form(
+    policy: PublicPlay | StagePlay | CorrelatedPlay | BeliefPlay, compiled: Compiled, respond: bool
+) -> Evaluation:
     """Evaluate on the form on which alone the policy was made."""
     if isinstance(policy, PublicPlay):
         return evaluate_public(policy.policy, policy.graph, respond)
-    if isinstance(policy, CorrelatedPlay):
+    if isinstance(policy, CorrelatedPlay | BeliefPlay):
         return _drawn_together(policy, compiled, respond)
     if respond:
         raise ParameterError("respond: best responses are not kept for stages; leave it out")
@@ -522,6 +532,6 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     compiled = Compiled.of(game, max_histories)
     form = compiled.form
     what = check_what(what) if isinstance(what, str) else what
-    if isinstance(what, CorrelatedPolicy):
+    if isinstance(what, CorrelatedPolicy | BeliefPolicy):
         raise UnsupportedGameError(f"{what.about}; these concepts need players who choose independently. Try evaluate")
     return check_strategy(form, compiled.tree, tabulated(compiled, what).behaviour(form))

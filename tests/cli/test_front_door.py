@@ -134,6 +134,7 @@ FOR = {
     "annealing": {TEAM},
     "auto": set(KINDS),
     "backward-induction": {"GDL"},  # in all others somebody is in doubt
+    "belief-dag": set(),  # nobody says who plays together
     "correlated": set(KINDS) - {FORGETS},
     "information-relaxation": {TEAM, FORGETS},
     "lcp": ZERO_SUM | {TEAM, "native, general sum"},

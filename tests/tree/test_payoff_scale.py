@@ -60,6 +60,7 @@ GAMES = {
     "annealing": ("common",),
     "auto": ("zero-sum", "kuhn", "dilemma", "common", "open"),
     "backward-induction": ("open",),
+    "belief-dag": ("teams",),
     "correlated": ("kuhn", "dilemma", "sexes"),
     "information-relaxation": ("common",),
     "lcp": ("zero-sum", "kuhn", "sexes"),
@@ -83,6 +84,7 @@ IN_UNITS: dict[str, Callable[[float], str]] = {
 """Methods with parameters in units of payoffs, or of one over that, which go with the payoffs."""
 FOR_ONE_SCALE = {"hedge", "sfrd", "sfrd-continuous", "vad-cfr", "progressive-hiding", "information-relaxation"}
 """Methods with a parameter in units of payoffs that is the same for all players."""
+TEAMS = ("belief-dag", "team-maxmin")
 AT_ONCE = ("auto", "backward-induction", "correlated", "lcp", "lp", "public", "team-exact", "team-maxmin", "annealing")
 SMALL, LARGE = 2.0**-40, 2.0**40  # about 1e-12 and 1e12, by which floats are multiplied without an error
 
@@ -117,7 +119,7 @@ def run(method: str, game: Any, unit: float = 1.0) -> Solution:
     options: dict[str, Any] = {}
     if "iterations" in parse_method(method).takes and method not in ("auto", "logit", "team-maxmin"):
         options["iterations"] = ITERATIONS.get(method, 40)
-    if method == "team-maxmin":
+    if method in TEAMS:
         options["teams"] = "1+2,3"
     return solve(game, name, **options)
 
@@ -145,7 +147,7 @@ def check_alike(method: str, name: str, game: Any, found: Solution, close: float
     assert (found.bound is None) == (base.bound is None)
     values, gain = relative(found, game)
     before, least = relative(base, made(name))
-    if method == "team-maxmin":  # whose members may share what they get otherwise
+    if method in TEAMS:  # whose members may share what they get otherwise
         values, before = (np.array([sum(one[:2]), one[2]]) for one in (values, before))
     paid = Compiled.of(game).payoffs
     bits = 64 * float(np.finfo(float).eps) * float(np.abs(paid).max()) / span_of(game)  # of the payoffs themselves

@@ -10,6 +10,7 @@ from infoset.base import Policy
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
 from infoset.files import BROKEN_ARCHIVE, POLICY, SUFFIXES, archive_names, describe_damage, no_such_path
+from infoset.policies.belief_policy import BeliefPolicy
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.public_policy import PublicPolicy
@@ -65,7 +66,15 @@ def load_policy(path: str | Path) -> SavedPolicy:
         names = archive_names(file)
     except BROKEN_ARCHIVE as error:
         raise PolicyError(f"{path}: not a policy file: {describe_damage(error)}") from None
-    for kind in (CorrelatedPolicy, FactoredPolicy, SampledPolicy, PublicPolicy, StagePolicy, VectorPolicy):
+    for kind in (
+        BeliefPolicy,
+        CorrelatedPolicy,
+        FactoredPolicy,
+        SampledPolicy,
+        PublicPolicy,
+        StagePolicy,
+        VectorPolicy,
+    ):
         if kind.mark in names:
             return kind.load(file)
     return TabularPolicy.load(file)

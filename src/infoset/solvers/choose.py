@@ -16,6 +16,7 @@ from infoset.solvers.method import METHODS, AnyMethod, Checked, parse_method
 from infoset.solvers.tabular.backward_induction import perfect_information
 from infoset.solvers.tabular.cfr import for_hands, for_products
 from infoset.solvers.tabular.public_subgames import largest_piece
+from infoset.solvers.teams.belief_regrets import BeliefDagMethod
 from infoset.solvers.teams.optimum import PROVING, check_provable
 from infoset.solvers.teams.team_maxmin import TeamMaxmin, teams_of
 from infoset.tree.stage_form import StageForm
@@ -143,9 +144,23 @@ def _two_teams(compiled: Compiled, config: SolveConfig) -> Choice | str:
     why = " and ".join("+".join(compiled.players[seat] for seat in team) for team in teams) + " play against each other"
     try:
         TeamMaxmin().job(compiled, config)
-    except (BudgetError, UnsupportedGameError) as error:
+    except UnsupportedGameError as error:
         return _chosen("progressive-hiding", config, f"{why}; no proof: {error}")
+    except BudgetError as error:
+        return _beliefs(compiled, config, f"{why}; {error}")
     return _chosen("team-maxmin", config, f"{why}, and small enough for a proof of optimality")
+
+
+def _beliefs(compiled: Compiled, config: SolveConfig, why: str) -> Choice:
+    """Choose regret minimisation on the belief DAGs of two teams where these fit."""
+    method = BeliefDagMethod()
+    if not _takes(method.name, config):
+        return _chosen("progressive-hiding", config, why)
+    try:
+        method.prepare(compiled, config)
+    except BudgetError as error:
+        return _chosen("progressive-hiding", config, f"{why}; {error}")
+    return Choice(method, f"{why}; their belief DAGs fit")
 
 
 def _team(compiled: Compiled, config: SolveConfig) -> Choice | str:

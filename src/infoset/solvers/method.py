@@ -56,6 +56,7 @@ METHODS: Registry[AnyMethod] = Registry(
         "annealing": "infoset.solvers.teams.methods:AnnealingMethod",
         "auto": "infoset.solvers.choose:Auto",
         "backward-induction": "infoset.solvers.tabular.backward_induction:BackwardInduction",
+        "belief-dag": "infoset.solvers.teams.belief_regrets:BeliefDagMethod",
         "cfr": "infoset.solvers.tabular.cfr:cfr",
         "cfr+": "infoset.solvers.tabular.cfr:cfr_plus",
         "correlated": "infoset.solvers.tabular.correlated:CorrelatedMethod",

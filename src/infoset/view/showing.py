@@ -18,6 +18,7 @@ from infoset.formats.hand_tables import check_export, save_hand_table, save_hand
 from infoset.games.holdem import HoldemRules
 from infoset.hand_filters import select_hands
 from infoset.names import NOTHING_YET
+from infoset.policies.belief_policy import BeliefPolicy
 from infoset.policies.correlated_policy import CorrelatedPolicy
 from infoset.policies.factored_policy import FactoredPolicy
 from infoset.policies.stage_policy import StagePolicy
@@ -140,6 +141,8 @@ def show_first(
         text = "\n\n".join(filter(None, (payoffs, played)))
     if isinstance(what, CorrelatedPolicy):
         text = f"{plans_text(compiled.form, what)}\n\neach player's own probabilities\n\n{text}"
+    if isinstance(what, BeliefPolicy):
+        text = f"{what.about}\n\neach player's own probabilities, where the team's plan can lead\n\n{text}"
     if drawn:
         from infoset.view.tree_picture import tree_picture  # brings SciPy
 

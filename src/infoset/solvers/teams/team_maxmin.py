@@ -28,6 +28,7 @@ from infoset.solvers.method import Checked
 from infoset.solvers.metrics import Evaluation
 from infoset.solvers.tabular.linear_program import constraints, maximin, on_the_polytope
 from infoset.solvers.teams.coordination import Answer, Team
+from infoset.tree.belief_dag import BeliefDag
 from infoset.tree.plans import realisation
 from infoset.tree.sequence_form import SequenceForm
 
@@ -229,7 +230,7 @@ class DoubleOracle(Job):
         if self.gains is None:
             values = tuple(map(float, paid))
             return Evaluation(nan, nan, nan, values, (nan,) * len(values), reason=UNPROVED)
-        return _figures([side.team for side in self.sides], paid, self.gains)
+        return figures_of([side.team for side in self.sides], paid, self.gains)
 
     def point(self, seconds: float) -> Point:
         """Return figures where the last proof was for the present lotteries."""
@@ -301,11 +302,14 @@ def evaluate_lotteries(form: SequenceForm, policy: CorrelatedPolicy) -> Evaluati
     gains = []
     for side, others in zip(sides, played[::-1], strict=True):
         gains.append(side.best(others).bound - float(values[list(side.members)].sum()))
-    return _figures(sides, values + form.offsets, gains)
+    return figures_of(sides, values + form.offsets, gains)
 
 
-def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) -> Evaluation:
-    """Return figures of two teams; a member of a team of several has no best response of its own."""
+def figures_of(teams: Sequence[Team | BeliefDag], values: FloatArray, gains: Sequence[float]) -> Evaluation:
+    """Return figures of two teams that gain so much by their best plans.
+
+    A member of a team of several has no best response of its own.
+    """
     left = [max(float(gain), 0.0) for gain in gains]
     best, lines = [nan] * len(values), []
     for team, gain in zip(teams, left, strict=True):
@@ -317,11 +321,11 @@ def _figures(teams: Sequence[Team], values: FloatArray, gains: Sequence[float]) 
     return replace(found, reason="; ".join(lines))
 
 
-def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]]) -> None:
+def check_teams(form: SequenceForm, teams: Sequence[Sequence[int]], method: str = "team-maxmin") -> None:
     """Raise ``UnsupportedGameError`` unless there are two teams and payoffs have a constant sum."""
     if len(teams) != 2:
         raise UnsupportedGameError(
-            f"{form.name}: {len(teams)} teams; team-maxmin is for two, such as teams={_two(form.players)}"
+            f"{form.name}: {len(teams)} teams; {method} is for two, such as teams={_two(form.players)}"
         )
     if form.constant_sum is None:
         raise UnsupportedGameError(
@@ -336,6 +340,15 @@ def _two(players: Sequence[str]) -> str:
 def teams_of(compiled: Compiled, named: str | None) -> tuple[tuple[int, ...], ...] | None:
     """Return the teams that are ``named``, or those that the game names, if any."""
     return compiled.teams if named is None else read_teams(named, compiled.players)
+
+
+def named_teams(compiled: Compiled, named: str | None) -> tuple[tuple[int, ...], ...]:
+    """Return the teams that are ``named``, or those that the game names.  Raises ``ParameterError`` without either."""
+    teams = teams_of(compiled, named)
+    if teams is None:
+        example = _two(compiled.players)
+        raise ParameterError(f"{compiled.name} declares no teams; name them, as in --teams {example}")
+    return teams
 
 
 def read_teams(text: str, players: Sequence[str]) -> tuple[tuple[int, ...], ...]:
@@ -377,8 +390,4 @@ class TeamMaxmin(Checked):
 
     def job(self, compiled: Compiled, config: SolveConfig) -> DoubleOracle:
         """Return the work on the sequence form.  Raises ``ParameterError`` where no teams are given."""
-        teams = teams_of(compiled, config.teams)
-        if teams is None:
-            example = _two(compiled.players)
-            raise ParameterError(f"{compiled.name} declares no teams; name them, as in --teams {example}")
-        return DoubleOracle(compiled.form, teams, config.seed or 0)
+        return DoubleOracle(compiled.form, named_teams(compiled, config.teams), config.seed or 0)
