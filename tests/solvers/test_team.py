@@ -168,7 +168,7 @@ def test_three_ways_agree(unit: int) -> None:
             continue
         tree = GameTree.of(game)
         fast, slow = team_optimum(tree, "subsets"), team_optimum(tree, "milp")
-        for optimum in (fast, slow):
+        for optimum in (fast, slow, team_optimum(tree, "beliefs")):
             assert optimum.value == pytest.approx(best, abs=1e-9), (optimum.method, game)
             assert optimum.value <= optimum.bound + 1e-12
             assert attained(tree, optimum) == pytest.approx(best, abs=1e-9)
@@ -235,12 +235,15 @@ def test_hidden_moves(seed: int) -> None:
     assert optimum.value == pytest.approx(best, abs=1e-9)
     assert attained(game, optimum) == pytest.approx(best, abs=1e-9)
     assert team_optimum(game).value == pytest.approx(best, abs=1e-9)
+    beliefs = team_optimum(game, "beliefs")
+    assert attained(game, beliefs) == pytest.approx(best, abs=1e-9)
+    assert best - 1e-9 <= beliefs.bound <= best + 1e-9
 
 
 @pytest.mark.parametrize(("letter", "best"), [("A", 2.25), ("B", 1), ("C", 2.5), ("D", 2.5), ("E", 10), ("F", 7 / 3)])
 def test_tiny_hanabi(letter: str, best: float) -> None:
     game = load(f"tiny_hanabi(game={letter})")
-    for method in ("subsets", "milp"):
+    for method in ("subsets", "milp", "beliefs"):
         optimum = team_optimum(game, method)
         assert optimum.method == method
         assert optimum.value == pytest.approx(best, abs=1e-12)
@@ -269,7 +272,7 @@ def test_trade_comm(items: int, messages: int, sees: str, best: float) -> None:
     game = load(f"trade_comm(items={items},messages={messages},sees_message={sees})")
     assert best_trade(items, messages) == best
     assert team_optimum(game).method == "subsets"
-    for method in ("subsets", "milp"):
+    for method in ("subsets", "milp", "beliefs"):
         optimum = team_optimum(game, method)
         assert optimum.value == pytest.approx(best, abs=1e-9)
         assert optimum.bound == pytest.approx(best, abs=1e-6)
@@ -473,6 +476,16 @@ def test_refusals() -> None:
         team_optimum(load("tiny_hanabi"), "best")
     with pytest.raises(ParameterError, match="seconds=0"):
         team_optimum(load("tiny_hanabi"), seconds=0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "best"),
+    [("colors=1,ranks=2,hand=1", 2), ("colors=1,ranks=2,hand=2", 1.5), ("colors=1,ranks=3,hand=1", 7 / 3)],
+)
+def test_small_hanabi(parameters: str, best: float) -> None:
+    """Two players, one token, one life.  Where the deal takes all cards, the first player has to guess its order."""
+    optimum = team_optimum(load(f"hanabi(players=2,{parameters},info=1,lives=1)"), "beliefs")
+    assert optimum.value == pytest.approx(best, abs=1e-12) and optimum.bound == pytest.approx(best, abs=1e-9)
 
 
 @pytest.mark.parametrize(("game", "best"), [(Late(), 0.5), (Blind(), 1.0)])

@@ -90,6 +90,32 @@ def best_value(a: BeliefArrays, leaf_values: FloatArray, belief_values: FloatArr
 
 
 @kernel
+def choose_best(a: BeliefArrays, leaf_values: FloatArray, belief_values: FloatArray, chosen: LongArray) -> None:
+    """Write the number of the best action at beliefs that the best plan leads to, at its information set (I,)."""
+    led_to = np.zeros(len(a.infoset), dtype=np.bool_)
+    for b in a.roots:
+        led_to[b] = True
+    for b in range(len(a.infoset)):
+        if not led_to[b]:
+            continue
+        for e in range(a.first[b], a.first[b + 1]):
+            if value_edge(a, e, leaf_values, belief_values) == belief_values[b]:
+                chosen[a.infoset[b]] = e - a.first[b]
+                for k in range(a.children[e], a.children[e + 1]):
+                    led_to[a.child[k]] = True
+                break
+
+
+def find_best_plan(dag: BeliefDag, leaf_values: FloatArray) -> tuple[float, LongArray]:
+    """Return the value of the team's best plan and its actions (I,) by information set; 0 where it leads to none."""
+    belief_values = np.zeros(dag.num_beliefs)
+    value = float(best_value(dag.arrays, leaf_values, belief_values))
+    chosen = np.zeros(dag.form.num_infosets, dtype=np.int64)
+    choose_best(dag.arrays, leaf_values, belief_values, chosen)
+    return value, chosen
+
+
+@kernel
 def behave(a: BeliefArrays, flows: FloatArray, strategy: FloatArray) -> None:
     """Write the behaviour (E,) of flows (E,); uniform where there is no flow."""
     for b in range(len(a.infoset)):

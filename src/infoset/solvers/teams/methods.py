@@ -32,8 +32,8 @@ class TeamExact(Checked):
     """The optimum of a common-payoff game, and what proves it."""
 
     by: str = "auto"
-    """``subsets``, a dynamic program; ``milp``, a mixed-integer program; ``polynomial``, branch and bound over
-    probabilities, for imperfect recall."""
+    """``subsets``, a dynamic program over sets of types; ``beliefs``, one over beliefs; ``milp``, a mixed-integer
+    program; ``polynomial``, branch and bound over probabilities, for imperfect recall."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"seconds"})
     default: ClassVar[Limits] = Limits()

@@ -14,16 +14,18 @@ from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.names import check_choice
 from infoset.policies.tabular import TabularPolicy
 from infoset.solvers.metrics import expected_values
+from infoset.solvers.teams.belief_passes import find_best_plan
 from infoset.solvers.teams.milp import milp_optimum
 from infoset.solvers.teams.polynomial import Polynomial, enclose_optimum
 from infoset.solvers.teams.public_tree import PublicTree
 from infoset.solvers.teams.subsets import SubsetProgram
+from infoset.tree.belief_dag import BeliefDag
 from infoset.tree.game_tree import GameTree
 from infoset.tree.graph import TERMINAL
 from infoset.tree.payoff_scale import difference_that_counts
 from infoset.tree.sequence_form import SequenceForm
 
-METHODS = ("auto", "subsets", "milp", "polynomial")
+METHODS = ("auto", "subsets", "milp", "beliefs", "polynomial")
 PROVING = 600.0  # seconds
 FEW_ENDS = 10_000  # of a tree; on larger ones the mixed-integer program did not prove the optimum in minutes
 
@@ -58,10 +60,11 @@ def team_optimum(
     """Return the best policy of players who all get the same payoff, and the proof that none is better.
 
     ``subsets`` is a dynamic program for two players whose moves, simultaneous ones included, are public once chance has
-    dealt; ``milp`` is a mixed-integer program for any small game of perfect recall; ``auto`` takes the first where it
-    applies, else the second, which it also tries on small games that are too much work for the first.  For imperfect
-    recall ``auto`` takes ``polynomial``, which encloses the best probabilities of a small game by branch and bound.
-    ``seconds`` limits each of them, the first by an estimate beforehand.
+    dealt.  ``beliefs`` is one on the team's belief DAG, for any game of perfect recall whose DAG fits, and ``milp`` a
+    mixed-integer program for small ones.  ``polynomial`` encloses the best probabilities of a small game by branch and
+    bound, for imperfect recall.  ``auto`` takes the first where it applies; else ``polynomial`` where a player forgets,
+    ``milp`` for small games, and ``beliefs`` for others.  ``seconds`` limits ``subsets``, by an estimate beforehand,
+    ``milp`` and ``polynomial``.
 
     Raises ``UnsupportedGameError`` for a game to which the method does not apply, ``BudgetError`` for one that is too
     large, ``ParameterError`` or ``GameRuleError``.
@@ -79,34 +82,36 @@ def team_optimum(
         return _by_milp(tree, seconds)
     if method == "polynomial":
         return _by_polynomial(tree, seconds)
+    if method == "beliefs":
+        return _by_beliefs(tree)
     try:
         return _by_subsets(PublicTree.of(tree, payoffs), seconds)
-    except (UnsupportedGameError, BudgetError) as refusal:
-        too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
-        if method == "subsets" or too_large:
+    except (UnsupportedGameError, BudgetError):
+        if method == "subsets":
             raise
-    return _by_polynomial(tree, seconds) if Compiled.of(tree).forgets else _by_milp(tree, seconds)
+    if Compiled.of(tree).forgets:
+        return _by_polynomial(tree, seconds)
+    return _by_milp(tree, seconds) if tree.num_terminals <= FEW_ENDS else _by_beliefs(tree)
 
 
 def check_provable(tree: GameTree, method: str, seconds: float) -> None:
     """Raise ``UnsupportedGameError`` or ``BudgetError`` for a game that ``team_optimum`` would refuse, before any work.
 
-    The mixed-integer program has no estimate, so that games of up to ``FEW_ENDS`` terminal histories pass.
+    The mixed-integer program and the belief DAG have no estimate.
     """
     payoffs = common_payoffs(tree)
     if method == "polynomial":
         Polynomial(tree).boxes()
         return
-    if method != "milp":
+    if method in ("auto", "subsets"):
         try:
             SubsetProgram(PublicTree.of(tree, payoffs), seconds)
-        except (UnsupportedGameError, BudgetError) as refusal:
-            too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
-            if method == "subsets" or too_large:
+        except (UnsupportedGameError, BudgetError):
+            if method == "subsets":
                 raise
         else:
             return
-    if method == "milp":
+    if method in ("beliefs", "milp"):
         SequenceForm.of(tree)  # raises where a player forgets
     elif Compiled.of(tree).forgets:
         Polynomial(tree).boxes()
@@ -141,6 +146,27 @@ def _by_subsets(public: PublicTree, seconds: float) -> TeamOptimum:
         tree.name, tree.players, program.policy_tables(choices), tree.graph.map_name, {"method": "team:subsets"}
     )
     return TeamOptimum(tree.name, "subsets", value, bound, policy, time.perf_counter() - begin, proof)
+
+
+def _by_beliefs(tree: GameTree) -> TeamOptimum:
+    begin = time.perf_counter()
+    form = SequenceForm.of(tree)
+    dag = BeliefDag.of(form, range(form.num_players))
+    paid = form.terminals()[1][:, 0]
+    leaf_values = np.bincount(dag.leaf_of_row, paid, minlength=dag.num_leaves)
+    found, chosen = find_best_plan(dag, leaf_values)
+    strategy = np.zeros(form.num_sequences)
+    strategy[form.infoset_of < 0] = 1.0
+    strategy[form.arrays.first[: form.num_infosets] + chosen] = 1.0
+    policy = TabularPolicy.from_behaviour(form, strategy, {"method": "team:beliefs"})
+    value = float(expected_values(form, policy.plan(form))[0])
+    rounding = float(np.abs(paid).sum()) * len(tree.levels) * np.finfo(np.float64).eps
+    bound = max(found + float(form.offsets[0]), value) + rounding
+    proof = (
+        f"dynamic program over {dag.num_beliefs:,} beliefs with {dag.num_edges:,} actions, "
+        f"float64, rounding below {rounding:.1e}"
+    )
+    return TeamOptimum(tree.name, "beliefs", value, bound, policy, time.perf_counter() - begin, proof)
 
 
 def _by_polynomial(tree: GameTree, seconds: float) -> TeamOptimum:
