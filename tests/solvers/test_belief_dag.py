@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import infoset
 from extent import examples, mark_slow, sample
-from infoset import SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, show, solve
+from infoset import GameTree, SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, show, solve
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.match.agents import PolicyAgent
@@ -120,6 +120,21 @@ def test_best_plans_beside_the_integer_program(seed: int) -> None:
         assert best == pytest.approx(team.best(others).bound, abs=1e-7)
 
 
+@pytest.mark.parametrize("seed", range(sample(15, 60)))
+def test_trees_beside_the_double_oracle(seed: int) -> None:
+    """Random trees whose third player is paid what the others lose."""
+    tree = GameTree.of(RandomGame(seed, num_players=3, depth=3))
+    payoffs = tree.graph.payoffs.copy()
+    payoffs[:, 2] = -payoffs[:, 0] - payoffs[:, 1]
+    tree = replace(tree, graph=replace(tree.graph, payoffs=payoffs))
+    for teams, members in (("1+2", [0, 1]), ("1+3", [0, 2]), ("2+3", [1, 2])):
+        proved = solve(tree, "team-maxmin", teams=teams)
+        found = solve(tree, "belief-dag", teams=teams, iterations=1000)
+        assert found.nash_conv <= 1e-6
+        gap = abs(sum(found.values[k] for k in members) - sum(proved.values[k] for k in members))
+        assert gap <= found.nash_conv + proved.nash_conv + 1e-9
+
+
 @pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "liars_dice(dice_sides=3)"])
 def test_a_player_alone_has_the_sequence_form(name: str) -> None:
     """As many beliefs as information sets, as many edges as actions, and a tree."""
@@ -165,6 +180,20 @@ def test_payoffs_with_another_constant_sum() -> None:
     assert evaluate(shifted, found[1].policy).nash_conv == pytest.approx(found[1].nash_conv, abs=1e-12)
     proved = solve(shifted, "team-maxmin", teams="1+2")
     assert sum(proved.values[:2]) == pytest.approx(sum(found[1].values[:2]), abs=2e-2)
+
+
+def test_members_without_a_choice() -> None:
+    table = np.array([[[1.0, 2.0], [-1.0, 0.0]]])
+    game = infoset.table_game(table, -table, 0 * table)
+    found = solve(game, "belief-dag", teams="1+3")
+    assert found.stopped == "exact"
+    assert evaluate(game, found.policy).nash_conv < 1e-9
+    lonely = infoset.table_game(table[:, :, :1], -table[:, :, :1], 0 * table[:, :, :1])
+    found = solve(lonely, "belief-dag", teams="1+3")
+    assert (found.stopped, found.values[0]) == ("exact", -1.0)
+    assert evaluate(lonely, found.policy).nash_conv < 1e-9
+    agents = [PolicyAgent(found.policy, f"agent {k}") for k in range(3)]
+    assert not play_match(lonely, agents, seed=1).faults
 
 
 def test_parents_come_before_children() -> None:
