@@ -1,6 +1,9 @@
 """Hanabi in arrays: random steps a second beside OpenSpiel's, and the scores of hat guessing by the number of players.
 
+With ``--optima`` instead the exact optima of small Hanabi games, by a dynamic program over the team's beliefs.
+
     python benchmarks/hanabi.py
+    python benchmarks/hanabi.py --optima
     python benchmarks/hanabi.py --games 1000
 """
 
@@ -8,20 +11,28 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import time
 from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
 from multiprocessing import get_context
 
 import numpy as np
 
+from infoset import load
 from infoset.games.hanabi import hanabi
 from infoset.games.hanabi_tables import make_tables, play_randomly
 from infoset.games.hat_guessing import score_series
 from infoset.randomness import streams
+from infoset.solvers.teams.optimum import team_optimum
 from infoset.statistics import Mean
 
 STEPS, THEIRS = 5_000_000, 50_000
 PROCESSES = 2
+SMALL = (  # players, colors, ranks, hand, info
+    (2, 1, 2, 1, 1), (2, 1, 2, 2, 1), (3, 1, 2, 1, 1), (2, 2, 1, 1, 1), (2, 2, 1, 2, 1), (2, 1, 3, 1, 1),
+    (2, 1, 3, 1, 2), (2, 1, 3, 2, 1),
+)  # fmt: skip
 
 
 def count_steps(seed: int, steps: int = STEPS) -> float:
@@ -52,10 +63,32 @@ def count_their_steps() -> float:
     return steps / (time.perf_counter() - began)
 
 
+def show_optima() -> None:
+    """Print a table of optima with fractions, all with one life."""
+    team_optimum(load("tiny_hanabi"), "beliefs")  # compiles
+    print("| players | colours | ranks | cards a hand | tokens | most | optimum | | beliefs | actions | seconds |")
+    print("|" + " --- |" * 11)
+    for players, colors, ranks, hand, info in SMALL:
+        game = hanabi(players=players, colors=colors, ranks=ranks, hand=hand, info=info, lives=1)
+        found = team_optimum(game, "beliefs")
+        fraction = Fraction(found.value).limit_denominator(100_000)
+        beliefs, actions = re.findall(r"[\d,]+(?= beliefs| actions)", found.proof)
+        print(
+            f"| {players} | {colors} | {ranks} | {hand} | {info} | {colors * ranks} | {found.value:.6f} | {fraction} | "
+            f"{beliefs} | {actions} | {found.seconds:.1f} |",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=10_000, help="of each row of scores (default: %(default)s)")
-    games = parser.parse_args().games
+    parser.add_argument("--optima", action="store_true", help="print optima of small games instead")
+    given = parser.parse_args()
+    if given.optima:
+        show_optima()
+        return
+    games = given.games
     with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
         ours = sum(pool.map(count_steps, range(PROCESSES)))
     theirs = count_their_steps()

@@ -483,9 +483,15 @@ def test_refusals() -> None:
     [("colors=1,ranks=2,hand=1", 2), ("colors=1,ranks=2,hand=2", 1.5), ("colors=1,ranks=3,hand=1", 7 / 3)],
 )
 def test_small_hanabi(parameters: str, best: float) -> None:
-    """Two players, one token, one life.  Where the deal takes all cards, the first player has to guess its order."""
+    """Two players, one token, one life.
+
+    The second value by hand: the deal takes all four cards, so that each plays once.  If P2 has the 2, P1 plays either
+    of its 1s, and which one tells P2 where the 2 is: two points.  If P1 has it, it hints, and P2 plays a 1: one point.
+    """
     optimum = team_optimum(load(f"hanabi(players=2,{parameters},info=1,lives=1)"), "beliefs")
     assert optimum.value == pytest.approx(best, abs=1e-12) and optimum.bound == pytest.approx(best, abs=1e-9)
+    if best <= 2:  # the other method takes minutes for more cards
+        assert team_optimum(load(f"hanabi(players=2,{parameters},info=1,lives=1)"), "milp").value == pytest.approx(best)
 
 
 @pytest.mark.parametrize(("game", "best"), [(Late(), 0.5), (Blind(), 1.0)])
