@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     )
     from infoset.catalog import list_games, load
     from infoset.checking import check, same_game
+    from infoset.conventions import find_conventions
     from infoset.evaluation import check_profile, evaluate
     from infoset.flop_report import FlopReport, report_flops
     from infoset.formats.conversion import convert
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from infoset.policies.networks import NetworkPolicy
     from infoset.policies.tabular import TabularPolicy, compare
     from infoset.remote.submission import new_agent
-    from infoset.solvers.conventions import find_conventions
     from infoset.solvers.job import Watcher
     from infoset.solvers.method import list_methods
     from infoset.solvers.metrics import (
@@ -105,6 +105,7 @@ _NAMES = {
     "base": "Action Agent CardGame Factored Game InformationMap JointAction Observation Observed Policy State Step",
     "catalog": "list_games load",
     "checking": "check same_game",
+    "conventions": "find_conventions",
     "evaluation": "check_profile evaluate",
     "flop_report": "FlopReport report_flops",
     "formats.conversion": "convert",
@@ -119,7 +120,6 @@ _NAMES = {
     "policies.networks": "NetworkPolicy",
     "policies.tabular": "TabularPolicy compare",
     "remote.submission": "new_agent",
-    "solvers.conventions": "find_conventions",
     "solvers.method": "list_methods",
     "solvers.metrics": "Evaluation best_response expected_values exploitability nash_conv performance",
     "solvers.study": "Study",

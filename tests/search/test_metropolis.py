@@ -84,6 +84,25 @@ def test_trails_lead_to_their_positions(noticed: tuple[BeliefTracker, int]) -> N
                 assert at == position
 
 
+def test_chains_begin_with_the_histories_that_they_are_given() -> None:
+    """Histories of different lengths: X tries marked cells, and its trails go on after those of others ended."""
+    tracker = BeliefTracker(build_lazy_graph(load("phantom_tic_tac_toe")), most=200)
+    with tracker.graph.growing():
+        state = 1
+        for record in [((2, 2), ()), ((1, 1), ()), ((1, 3), ())]:
+            state = tracker.successor(state, tracker.graph.source.record_number(1, record))
+            found = tracker.of(1, state)
+        assert found.trail is not None and len(set((found.trail >= 0).sum(axis=1).tolist())) > 1
+        sampler = MetropolisSampler(tracker, state, np.random.default_rng(0))
+        assert sampler.draw(found.take(np.arange(1)), 1).position.tolist() == found.position[:1].tolist()
+        for row in range(found.size):
+            last = found.take(np.full(metropolis.CHAINS, row))
+            chains = sampler._begin(last.trail)
+            assert not chains.cost.any()
+            at = np.arange(metropolis.CHAINS)
+            assert (chains.position[at, chains.length] == last.position).all()
+
+
 def test_the_same_generator_makes_the_same_histories(noticed: tuple[BeliefTracker, int]) -> None:
     tracker, state = noticed
     with tracker.graph.growing():

@@ -16,7 +16,17 @@ from hypothesis import strategies as st
 
 from command_line import run_infoset
 from extent import examples
-from infoset import Ended, GameTree, NativeState, Observed, SequenceForm, TabularPolicy, expected_values, load
+from infoset import (
+    Ended,
+    GameTree,
+    NativeState,
+    Observed,
+    SequenceForm,
+    TabularPolicy,
+    expected_values,
+    load,
+    solve,
+)
 from infoset.errors import BudgetError, ParameterError, UnsupportedGameError
 from infoset.solvers.teams.joint import JointActions
 from infoset.solvers.teams.optimum import TeamOptimum, common_payoffs, team_optimum
@@ -492,6 +502,12 @@ def test_small_hanabi(parameters: str, best: float) -> None:
     assert optimum.value == pytest.approx(best, abs=1e-12) and optimum.bound == pytest.approx(best, abs=1e-9)
     if best <= 2:  # the other method takes minutes for more cards
         assert team_optimum(load(f"hanabi(players=2,{parameters},info=1,lives=1)"), "milp").value == pytest.approx(best)
+
+
+def test_a_proof_by_beliefs_is_saved(tmp_path: Path) -> None:
+    solution = solve(load("tiny_hanabi(game=F)"), "team-exact(by=beliefs)", out=tmp_path / "run")
+    assert solution.bound == pytest.approx(7 / 3)
+    assert (tmp_path / "run" / "result.json").is_file()
 
 
 @pytest.mark.parametrize(("game", "best"), [(Late(), 0.5), (Blind(), 1.0)])

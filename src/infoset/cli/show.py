@@ -16,7 +16,7 @@ from infoset.files import check_file
 from infoset.solvers.job import Background
 
 if TYPE_CHECKING:
-    from infoset.solvers.conventions import Conventions
+    from infoset.conventions import Conventions
 
 INSTEAD = {
     "pure": "--pure lists the pure equilibria of a game; use it alone or with --equilibria",
@@ -166,7 +166,7 @@ def _instead(name: str, game: str, what: str | None, correlated: str | None, max
                 f"--{name} is of a strategy of all players: name one after the game, as in GAME random"
             )
         if name == "conventions":
-            from infoset.solvers.conventions import find_conventions
+            from infoset.conventions import find_conventions
 
             return find_conventions(compiled, what)
         from infoset.solvers.tabular.stability import stability

@@ -41,6 +41,8 @@ class LazyStates(PayoffRange, ABC):
     board: LongArray | None = None
     num_facts: int
     actions: list[list[Action]]
+    others: IntArray
+    """(n,) the output that moves of a player share which have none of their own; -1 where all moves have one."""
 
     def __init__(self, game: Game, memory: int = 0) -> None:
         self.game, self.name, self.memory = game, game.name, memory
@@ -127,6 +129,7 @@ class Propositions(LazyStates):
             column[first:last] = np.arange(last - first) + self.num_actions
             self.actions.append([self.source.evaluator.actions[k] for k in range(first, last)])
         self._column = np.broadcast_to(column, (self.players, len(column)))
+        self.others = np.full(self.players, -1, dtype=np.int32)
         self.low, self.high = self.source.bounds
 
     @property
@@ -220,7 +223,7 @@ class SampledFacts(LazyStates):
         self.actions = [[*actions, OTHER] for actions in self.vocabulary.actions]
         first = np.cumsum([0, *map(len, self.actions)]).tolist()
         self.number = [{a: first[p] + k for k, a in enumerate(each[:-1])} for p, each in enumerate(self.actions)]
-        self.others = [last - 1 for last in first[1:]]
+        self.others = np.array([last - 1 for last in first[1:]], dtype=np.int32)
 
     def another(self) -> SampledFacts:
         return SampledFacts(self.game, self.memory, self.vocabulary)
@@ -252,7 +255,7 @@ class SampledFacts(LazyStates):
             fresh = self.source.actions.values()[known:]
             rows = [
                 [number.get(action, other) for action in fresh]
-                for number, other in zip(self.number, self.others, strict=True)
+                for number, other in zip(self.number, self.others.tolist(), strict=True)
             ]
             self._column = np.concatenate([self._column, np.array(rows, dtype=np.int32)], axis=1)
         return self._column

@@ -26,12 +26,14 @@ def _probabilities(
     state: IntArray,
     action_sets: Rows,
     column: IntArray,
+    others: IntArray,
     logits: npt.NDArray[np.float32],
     prior: FloatArray,
 ) -> None:
     """Write everybody's probabilities of legal moves in states (K,) to ``prior`` (K, n, m).
 
     ``logits`` (K, M) are those of all moves, ``column`` (n, A) the indices of players' moves among them.
+    Moves that share one of the outputs ``others`` (n,) share its probability.
     """
     for j in range(len(state)):
         for i in range(prior.shape[1]):
@@ -46,7 +48,11 @@ def _probabilities(
             for k in range(size):
                 best = max(best, logits[j, column[i, action_sets.data[begin + k]]])
             for k in range(size):
-                prior[j, i, k] = np.exp(logits[j, column[i, action_sets.data[begin + k]]] - best)
+                place, sharing = column[i, action_sets.data[begin + k]], 0
+                if others[i] == place:
+                    for other in range(size):
+                        sharing += column[i, action_sets.data[begin + other]] == place
+                prior[j, i, k] = np.exp(logits[j, place] - best) / max(sharing, 1)
                 total += prior[j, i, k]
             for k in range(size):
                 prior[j, i, k] /= total
@@ -116,5 +122,5 @@ class NetLeaves(NetReader):
             values = torch.sigmoid(value).cpu().numpy().astype(np.float64)
             said = torch.cat(logits, dim=1).cpu().numpy()
         prior = np.zeros((len(positions), encoding.players, encoding.graph.widest()))
-        _probabilities(g.action_sets, g.state[positions], action_sets, encoding.column, said, prior)
+        _probabilities(g.action_sets, g.state[positions], action_sets, encoding.column, encoding.others, said, prior)
         return encoding.payoffs(values), prior

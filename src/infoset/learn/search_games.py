@@ -159,7 +159,8 @@ class SideBySide:
             for p in range(self.encoding.players):
                 if (game, p) in chosen:
                     columns = self.encoding.columns(int(self.position[game]), p)
-                    policy[columns], legal_actions[columns] = chosen[game, p], True
+                    np.add.at(policy, columns, chosen[game, p])  # moves may share a column
+                    legal_actions[columns] = True
             self.noted.append(_Sample(game, row, policy, np.packbits(legal_actions)))
 
     def advance(self, chosen: dict[tuple[int, int], FloatArray], rng: np.random.Generator) -> None:

@@ -106,7 +106,8 @@ class Teacher(GuidedKluss):
                 average = t.average[t.begin[s] : t.begin[s + 1]]
                 if len(average) > 1 and (total := float(average.sum())) > TINY:
                     columns = encoding.columns(position, int(t.owner[s]))
-                    policy[k, columns], legal_actions[k, columns] = average / total, True
+                    np.add.at(policy[k], columns, average / total)  # moves may share a column
+                    legal_actions[k, columns] = True
                 node = int(t.first[node])
         return {
             "facts": encoding.facts(positions), "value": encoding.normalised(value).astype(np.float32),

@@ -107,9 +107,11 @@ class BeliefLottery:
             owner = np.repeat(np.arange(beliefs), counts)
             fits = _within(self.action, sizes[self.infoset[owner]]) and bool(
                 (self.child > np.repeat(owner, np.diff(self.children))).all()
+                and (np.diff(self.action)[owner[1:] == owner[:-1]] > 0).all()
             )
         if not fits:
-            raise PolicyError(f"the beliefs of the players {list(self.members)} do not fit together")
+            seats = ", ".join(str(seat + 1) for seat in self.members)
+            raise PolicyError(f"the beliefs of the players {seats} (from 1) do not fit together")
         totals = np.add.reduceat(self.probability, self.first[:-1]) if beliefs else np.ones(1)
         if not (np.abs(totals - 1) <= SUM_TOLERANCE).all() or (self.probability < 0).any():
             raise PolicyError("probabilities at beliefs that are negative or do not sum to 1")
@@ -346,13 +348,15 @@ def _draw(
     while count > 0:
         count -= 1
         b = waiting[count]
+        if chosen[infoset[b]] != UNDECIDED:  # only a file in which beliefs overlap decides a set twice
+            continue
         left, e = points[infoset[b]], first[b]
         while e < first[b + 1] - 1 and left >= probability[e]:
             left -= probability[e]
             e += 1
         chosen[infoset[b]] = action[e]
         for k in range(children[e], children[e + 1]):
-            if count == len(waiting):  # which a file of overlapping beliefs alone can cause
+            if count == len(waiting):  # only a file in which beliefs overlap leads here
                 return
             waiting[count] = child[k]
             count += 1

@@ -221,7 +221,7 @@ class BeliefTracker:
         No history is returned where none is found in the time, or where nobody knows how ``before`` came about.
         """
         none = before.take(np.zeros(0, dtype=np.int64))
-        if before.trail is None:
+        if before.trail is None or not before.size:
             return none
         self.repaired += 1
         try:
@@ -333,9 +333,9 @@ class BeliefTracker:
 
     def _keep(self, state: int, found: Belief) -> None:
         self.cache[state] = found
-        self.entries += found.size
+        self.entries += found.entries
         while self.entries > self.most_entries and len(self.cache) > 1:
-            self.entries -= self.cache.popitem(last=False)[1].size
+            self.entries -= self.cache.popitem(last=False)[1].entries
 
     def _advance(
         self, found: Belief, player: int, state: int, later: int = 0, loosely: bool = False, salt: int = 0
@@ -416,8 +416,8 @@ class BeliefTracker:
         fits = (records[:, player] == record) | ~over
         edges, source = edges[fits], source[fits]
         infostate = self.states.successors(now.infostate[source], records[fits])
-        trail = None if now.trail is None else np.column_stack([now.trail[source], edges]).astype(np.int32)
-        return Belief(graph.child[edges].astype(np.int64), infostate, weight[fits], trail), over[fits]
+        after = Belief(graph.child[edges].astype(np.int64), infostate, weight[fits], now.trail_with(source, edges))
+        return after, over[fits]
 
     def _most_edges(self) -> int:
         """Return how many edges are followed at once: as many as the number of histories and the clock allow."""

@@ -21,9 +21,22 @@ class Belief(NamedTuple):
     trail: IntArray | None = None
     """(K, L) the edges from the start to each position, followed by ``NO_EDGE``; ``None`` where they are not kept."""
 
+    def trail_with(self, source: LongArray, edges: LongArray) -> IntArray | None:
+        """Return the trails (J, L + 1) of histories that go on from ``source`` (J,) by ``edges`` (J,)."""
+        if self.trail is None:
+            return None
+        longer = np.pad(self.trail[source], ((0, 0), (0, 1)), constant_values=NO_EDGE)
+        longer[np.arange(len(source)), (longer != NO_EDGE).sum(axis=1)] = edges
+        return longer
+
     @property
     def size(self) -> int:
         return len(self.position)
+
+    @property
+    def entries(self) -> int:
+        """The memory that it takes, as a number of histories without trails."""
+        return self.size if self.trail is None else self.size * (1 + self.trail.shape[1] // 8)
 
     @property
     def effective(self) -> float:

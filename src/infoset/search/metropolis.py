@@ -29,7 +29,7 @@ from infoset.tree.graph import NO_RECORD, TERMINAL
 CHAINS = 8
 STEPS = 200  # at most, of each chain
 PRICE = 2.0  # of an observation that is contradicted
-MOST_LEVELS = 16, 4  # moves of a history at most: so many, and so many for each record
+MOST_LEVELS = 16, 4  # moves of a history at most: so many more than before, or so many for each record
 NO_ACTION = -1
 SHARE, ENOUGH = 0.5, 0.25  # of the time left, for finding a history at all, and where there are some
 
@@ -85,9 +85,6 @@ class MetropolisSampler:
         self.tracker, self.graph, self.rng, self.state = tracker, tracker.graph, rng, state
         self.player, path = tracker.states.path(state)
         self.path = np.array(path, dtype=np.int64)
-        self.levels = MOST_LEVELS[0] + MOST_LEVELS[1] * len(path)
-        self.seeds: Seeds = rng.integers(2**64, size=(CHAINS, self.levels), dtype=np.uint64)
-        self.first = np.full((CHAINS, self.levels), NO_ACTION, dtype=np.int64)
         self.steps = 0
 
     def draw(self, before: Belief, count: int) -> Belief:
@@ -97,6 +94,9 @@ class MetropolisSampler:
         is returned where they found none by then or in a share of the clock's time.
         """
         assert before.trail is not None
+        self.levels = max(before.trail.shape[1] + MOST_LEVELS[0], MOST_LEVELS[1] * len(self.path))
+        self.seeds: Seeds = self.rng.integers(2**64, size=(CHAINS, self.levels), dtype=np.uint64)
+        self.first = np.full((CHAINS, self.levels), NO_ACTION, dtype=np.int64)
         begin, left = time.monotonic(), self.graph.clock.left
         rows = self.rng.choice(before.size, CHAINS, p=before.weight / before.weight.sum())
         now = self._begin(before.trail[rows])
@@ -113,8 +113,8 @@ class MetropolisSampler:
 
     def _begin(self, trails: npt.NDArray[Any]) -> _Histories:
         """Play histories whose moves are those along ``trails`` (C, L), and then as the seeds choose."""
-        graph, levels, length = self.graph, self.levels, min(self.levels, trails.shape[1])
-        trails = trails[:, :length].astype(np.int64)
+        graph, levels, length = self.graph, self.levels, trails.shape[1]
+        trails = trails.astype(np.int64)
         position = np.zeros((CHAINS, length), dtype=np.int64)
         position[:, 1:] = graph.child[trails[:, :-1]]
         self.first[:, :length] = np.where(trails == NO_EDGE, NO_ACTION, self._actions(position, trails))

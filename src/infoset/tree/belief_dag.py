@@ -261,7 +261,7 @@ class _Expansion:
     def __init__(self, form: SequenceForm, points: _Points, name: str, limit: int) -> None:
         self.form, self.points, self.name, self.limit = form, points, name, limit
         places, most = len(points.size), len(points.place) + 1
-        self.rows = Rows.empty()
+        self.rows, self.memory = Rows.empty(), free_memory() // 2
         self.scratch = _Scratch(*[np.zeros(size, dtype=np.int64) for size in (most, most, most, places, places, 1)])
         ints, longs = np.zeros(1, dtype=np.int32), np.zeros(1, dtype=np.int64)
         self.found = _Found(
@@ -270,7 +270,7 @@ class _Expansion:
         )  # fmt: skip
 
     def run(self) -> BeliefArrays:
-        """Return the arrays.  Raises ``BudgetError`` as soon as there are too many edges."""
+        """Return the arrays.  Raises ``BudgetError`` as soon as there are too many edges, or too little memory."""
         a, roots = self.points, self._begin()
         for place in range(len(a.size)):
             belief = int(self.found.head[place])
@@ -281,6 +281,11 @@ class _Expansion:
                     raise BudgetError(
                         f"{self.form.name}: the belief DAG of {self.name} has more than {edges:,} edges; the limit is "
                         f"{self.limit:,}"
+                    )
+                if (size := self.rows.nbytes + edges * BYTES_AN_EDGE // 2) > self.memory:
+                    raise BudgetError(
+                        f"{self.form.name}: the beliefs of {self.name} take more than {size:,} bytes, at {edges:,} "
+                        f"edges; half of the free memory is {self.memory:,}"
                     )
         f = self.found
         beliefs, edges, child, leaf = f.counts.tolist()

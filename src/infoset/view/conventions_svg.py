@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
+from infoset.conventions import POSSIBLE, Conventions, Signal
 from infoset.errors import shorten
 from infoset.files import replace_file
-from infoset.solvers.conventions import Conventions, Signal
 from infoset.view.svg_sheet import EMPTY, GREY, MARGIN, rgb, sheet, text, tint
 
 MOST_SIGNALS, MOST_ROWS, MOST_COLUMNS = 6, 12, 8
@@ -17,7 +17,7 @@ NAME = 22  # letters of a name that are shown
 
 def conventions_svg(found: Conventions) -> str:
     """Draw the most informative signals below each other; blue cells are actions that are always played."""
-    signals = [signal for signal in found.signals if signal.bits > 0.0][:MOST_SIGNALS]
+    signals = [signal for signal in found.signals if signal.bits > POSSIBLE][:MOST_SIGNALS]
     columns = max((min(len(signal.actions), MOST_COLUMNS) for signal in signals), default=1)
     heights = [GAP + ROW * (min(len(signal.sender_knows), MOST_ROWS) + 1) for signal in signals]
     width = max(2 * MARGIN + NAMES + CELL * columns, 620)

@@ -78,12 +78,9 @@ def team_optimum(
         raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
     tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories)
     payoffs = common_payoffs(tree)
-    if method == "milp":
-        return _by_milp(tree, seconds)
-    if method == "polynomial":
-        return _by_polynomial(tree, seconds)
-    if method == "beliefs":
-        return _by_beliefs(tree)
+    named = {"milp": _by_milp, "polynomial": _by_polynomial, "beliefs": lambda tree, _: _by_beliefs(tree)}
+    if method in named:
+        return named[method](tree, seconds)
     try:
         return _by_subsets(PublicTree.of(tree, payoffs), seconds)
     except (UnsupportedGameError, BudgetError):
@@ -91,7 +88,12 @@ def team_optimum(
             raise
     if Compiled.of(tree).forgets:
         return _by_polynomial(tree, seconds)
-    return _by_milp(tree, seconds) if tree.num_terminals <= FEW_ENDS else _by_beliefs(tree)
+    if tree.num_terminals <= FEW_ENDS:
+        return _by_milp(tree, seconds)
+    try:
+        return _by_beliefs(tree)
+    except BudgetError:
+        return _by_milp(tree, seconds)
 
 
 def check_provable(tree: GameTree, method: str, seconds: float) -> None:
@@ -153,15 +155,18 @@ def _by_beliefs(tree: GameTree) -> TeamOptimum:
     form = SequenceForm.of(tree)
     dag = BeliefDag.of(form, range(form.num_players))
     paid = form.terminals()[1][:, 0]
-    leaf_values = np.bincount(dag.leaf_of_row, paid, minlength=dag.num_leaves)
+    leaf_values = np.zeros(dag.num_leaves)
+    np.add.at(leaf_values, dag.leaf_of_row, paid)
     found, chosen = find_best_plan(dag, leaf_values)
     strategy = np.zeros(form.num_sequences)
     strategy[form.infoset_of < 0] = 1.0
     strategy[form.arrays.first[: form.num_infosets] + chosen] = 1.0
     policy = TabularPolicy.from_behaviour(form, strategy, {"method": "team:beliefs"})
     value = float(expected_values(form, policy.plan(form))[0])
-    rounding = float(np.abs(paid).sum()) * len(tree.levels) * np.finfo(np.float64).eps
-    bound = max(found + float(form.offsets[0]), value) + rounding
+    offset, sums = float(form.offsets[0]), len(paid) + len(tree.levels)
+    eps = float(np.finfo(np.float64).eps)
+    rounding = eps * (float(np.abs(paid).sum()) * sums + abs(offset) + abs(found))
+    bound = max(found + offset, value) + rounding
     proof = (
         f"dynamic program over {dag.num_beliefs:,} beliefs with {dag.num_edges:,} actions, "
         f"float64, rounding below {rounding:.1e}"

@@ -7,7 +7,7 @@ learns is the mutual information of the action and what the sender knows, given 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -23,6 +23,10 @@ from infoset.tree.graph import CHANCE, TERMINAL
 POSSIBLE = 1e-9  # smaller probabilities are rounding errors and count as zero
 MANY = 12  # signals that are shown as text
 CERTAIN = 0.995
+NOTHING_SEEN = -1  # in place of an information state
+
+_Situation: TypeAlias = tuple[int, int, int, int]
+"""The sender, the receiver, the receiver's information state, and how many moves the sender made before."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,7 @@ class Signal:
     prior: tuple[float, ...]
     """(H,) their probabilities for the receiver."""
     actions: tuple[str, ...]
+    """What the receiver can tell apart: actions, or several of them, joined by "or"."""
     strategy: tuple[tuple[float, ...], ...]
     """(H, A) the probabilities of the actions."""
     bits: float
@@ -98,8 +103,9 @@ class Conventions:
 def find_conventions(game: AnyGame, what: What) -> Conventions:
     """Find what the actions of a strategy (whatever ``evaluate`` takes) tell the players who see them.
 
-    Only actions count on which depends what the receiver observes next.  Raises ``BudgetError`` where the game's tree
-    does not fit, and what ``evaluate`` raises.
+    Actions after which a receiver may next observe exactly the same count as one, as those do that it does not see.
+
+    Raises ``BudgetError`` where the game's tree does not fit, and what ``evaluate`` raises.
 
     >>> solution = infoset.solve("tiny_hanabi(game=F)", "team-exact")
     >>> found = infoset.find_conventions("tiny_hanabi(game=F)", solution.policy)
@@ -110,37 +116,45 @@ def find_conventions(game: AnyGame, what: What) -> Conventions:
     policy = tabulated(compiled, check_what(what) if isinstance(what, str) else what)
     tree = compiled.tree
     knows, reach = _information(tree), _reach(tree, policy)
-    situations: dict[tuple[int, int, int], dict[int, float]] = {}
-    shown: set[tuple[int, int, int]] = set()
-    for v in np.flatnonzero((tree.infoset >= 0) & (reach > POSSIBLE)).tolist():
-        first, last = int(tree.first_child[v]), int(tree.first_child[v + 1])
-        sender, infoset = tree.player(v), int(tree.infoset[v])
-        for receiver in range(len(tree.players)):
-            if receiver == sender or last - first < 2:
+    possible: dict[_Situation, dict[int, float]] = {}
+    seen: dict[_Situation, dict[str, set[int]]] = {}
+    for receiver in range(len(tree.players)):
+        next_states = _NextStates(tree, knows[:, receiver])
+        for v in np.flatnonzero((tree.infoset >= 0) & (reach > POSSIBLE)).tolist():
+            sender, infoset = tree.player(v), int(tree.infoset[v])
+            if sender == receiver:
                 continue
-            key = (sender, receiver, int(knows[v, receiver]))
-            possible = situations.setdefault(key, {})
-            possible[infoset] = possible.get(infoset, 0.0) + float(reach[v])
-            if len({_next_seen(tree, knows, child, receiver) for child in range(first, last)}) > 1:
-                shown.add(key)
+            key = (sender, receiver, int(knows[v, receiver]), _moves_made(tree, infoset))
+            known = possible.setdefault(key, {})
+            known[infoset] = known.get(infoset, 0.0) + float(reach[v])
+            after = seen.setdefault(key, {})
+            for k, name in enumerate(action_names(tree.action_set(infoset))):
+                after.setdefault(name, set()).update(next_states.of(int(tree.first_child[v]) + k))
     signals: dict[Any, Signal] = {}
-    for key in sorted(shown):
-        signal = _signal(tree, policy, key, situations[key])
+    for key in sorted(possible):
+        messages: dict[frozenset[int], list[str]] = {}
+        for name, states in seen[key].items():
+            messages.setdefault(frozenset(states), []).append(name)
+        if len(messages) < 2:
+            continue
+        signal = _signal(tree, policy, key, possible[key], list(messages.values()))
         same = (key[:2], signal.sender_knows, signal.actions, signal.strategy, *np.round(signal.prior, 9))
         if (before := signals.get(same)) is not None:
-            known = before.receiver_knows + signal.receiver_knows
-            signal = replace(before, receiver_knows=known, probability=before.probability + signal.probability)
+            states_of = before.receiver_knows + signal.receiver_knows
+            signal = replace(before, receiver_knows=states_of, probability=before.probability + signal.probability)
         signals[same] = signal
     ordered = sorted(signals.values(), key=lambda s: (-round(s.probability * s.bits, 9), s.sender, s.receiver_knows))
     return Conventions(compiled.name, tuple(ordered))
 
 
-def _signal(tree: GameTree, policy: TabularPolicy, key: tuple[int, int, int], possible: dict[int, float]) -> Signal:
-    sender, receiver, state = key
+def _signal(
+    tree: GameTree, policy: TabularPolicy, key: _Situation, possible: dict[int, float], messages: list[list[str]]
+) -> Signal:  # fmt: skip
+    sender, receiver, state, _ = key
     infosets, total = sorted(possible, key=tree.key), sum(possible.values())
-    actions = tuple(dict.fromkeys(name for s in infosets for name in action_names(tree.action_set(s))))
+    actions = tuple(" or ".join(names) for names in messages)
     rows = [_row(tree, policy, s) for s in infosets]
-    strategy = np.array([[row.get(action, 0.0) for action in actions] for row in rows])
+    strategy = np.array([[sum(row.get(name, 0.0) for name in names) for names in messages] for row in rows])
     prior = np.array([possible[s] for s in infosets]) / total
     played = prior @ strategy
     ratio = np.divide(strategy, played, out=np.ones_like(strategy), where=strategy > POSSIBLE)
@@ -149,16 +163,34 @@ def _signal(tree: GameTree, policy: TabularPolicy, key: tuple[int, int, int], po
     return Signal(
         tree.players[sender], tree.players[receiver], (tree.states.key(state) or NOTHING_YET,), total,
         tuple(tree.key(s) for s in infosets), tuple(prior.tolist()), actions,
-        tuple(map(tuple, strategy.tolist())), max(bits, 0.0), max(entropy, 0.0),
+        tuple(map(tuple, strategy.tolist())), max(0.0, bits), max(0.0, entropy),
     )  # fmt: skip
 
 
-def _next_seen(tree: GameTree, knows: LongArray, node: int, receiver: int) -> int:
-    """Return the receiver's information state when it next observes something after an action that led to ``node``."""
-    before = knows[tree.parent[node], receiver]
-    while knows[node, receiver] == before and tree.first_child[node] < tree.first_child[node + 1]:
-        node = int(tree.first_child[node])
-    return int(knows[node, receiver])
+def _moves_made(tree: GameTree, infoset: int) -> int:
+    """Return how many moves the player of an information set made before it."""
+    return sum(action is not None for action, _ in tree.states.state(int(tree.infoset_state[infoset])))
+
+
+class _NextStates:
+    """The information states in which a receiver may next observe something, from its states ``knows`` (N,)."""
+
+    def __init__(self, tree: GameTree, knows: LongArray) -> None:
+        self.tree, self.knows = tree, knows
+        self.found: dict[int, frozenset[int]] = {}
+
+    def of(self, node: int) -> frozenset[int]:
+        """Return the states after an action that leads to ``node``; NOTHING_SEEN stands for the end of the game."""
+        if node not in self.found:
+            first, last = int(self.tree.first_child[node]), int(self.tree.first_child[node + 1])
+            if self.knows[node] != self.knows[self.tree.parent[node]]:
+                states = frozenset([int(self.knows[node])])
+            elif first == last:
+                states = frozenset([NOTHING_SEEN])
+            else:
+                states = frozenset().union(*[self.of(child) for child in range(first, last)])
+            self.found[node] = states
+        return self.found[node]
 
 
 def _information(tree: GameTree) -> LongArray:

@@ -1,6 +1,7 @@
 """What actions tell: hand-solved strategies, and bounds of mutual information."""
 
 import json
+from itertools import count
 
 import pytest
 from hypothesis import given
@@ -64,3 +65,60 @@ def test_the_command_says_it_in_words_and_as_json(tmp_path, monkeypatch) -> None
     assert "P1 tells P2 0.918 bits in a game, in the mean" in said.stdout and "a2 (33.3 %) means" in said.stdout
     body = json.loads(run_infoset("show", HANABI, "run", "--conventions", "--json").stdout)
     assert body["signals"][0]["bits"] == pytest.approx(0.9182958340544896)
+
+
+OUTCOMES = count(1)
+HEAD = 'EFG 2 R "signals" { "P1" "P2" }\n'
+
+
+def _guess(number: int, pays: list[int]) -> str:
+    """P2 guesses at its information set, and the game ends."""
+    ends = "\n".join(f't "" {next(OUTCOMES)} "" {{ {pay}, {pay} }}' for pay in pays)
+    return f'p "" 2 {number} "" {{ "a" "b" }} 0\n{ends}\n'
+
+
+@pytest.fixture
+def shared_action(tmp_path) -> str:
+    """Types A and B choose x or y, type C has only x; A plays x and B plays y."""
+    file = tmp_path / "forced.efg"
+    file.write_text(
+        HEAD + 'c "" 1 "" { "A" 1/3 "B" 1/3 "C" 1/3 } 0\n'
+        + 'p "" 1 1 "A" { "x" "y" } 0\n' + _guess(1, [1, 0]) + _guess(2, [1, 0])
+        + 'p "" 1 2 "B" { "x" "y" } 0\n' + _guess(1, [0, 1]) + _guess(2, [0, 1])
+        + 'p "" 1 3 "C" { "x" } 0\n' + _guess(1, [1, 0])
+    )  # fmt: skip
+    return str(file)
+
+
+def test_who_has_no_choice_says_something_too(shared_action: str) -> None:
+    """The action x means A or C: log2 3 - 2/3 bits."""
+    form = SequenceForm.of(load(shared_action))
+
+    def play(key: str, actions: tuple[str, ...]) -> dict[str, float]:
+        wanted = "y" if key == "B" else "x"
+        return {action: float(action == (wanted if "x" in actions else "a")) for action in actions}
+
+    found = find_conventions(shared_action, TabularPolicy.from_function(form, play))
+    (signal,) = [one for one in found.signals if one.sender == "P1"]
+    assert signal.bits == pytest.approx(1.584962500721156 - 2 / 3)
+    assert signal.probability == pytest.approx(1.0)
+    assert set(signal.posterior("x")) == {"A", "C"}
+
+
+def test_actions_that_look_alike_are_one_message(tmp_path) -> None:
+    """P2 cannot tell x1 from x2, so that three types and three actions say log2 3 - 2/3 bits."""
+    file = tmp_path / "alike.efg"
+    parts = [
+        f'p "" 1 {k + 1} "{kind}" {{ "x1" "x2" "y" }} 0\n' + _guess(1, [1, 0]) + _guess(1, [1, 0]) + _guess(2, [0, 1])
+        for k, kind in enumerate("ABC")
+    ]
+    file.write_text(HEAD + 'c "" 1 "" { "A" 1/3 "B" 1/3 "C" 1/3 } 0\n' + "".join(parts))
+    form = SequenceForm.of(load(str(file)))
+    plays = {"A": "x1", "B": "x2", "C": "y"}
+
+    def play(key: str, actions: tuple[str, ...]) -> dict[str, float]:
+        return {action: float(action == plays.get(key, "a")) for action in actions}
+
+    (signal,) = find_conventions(str(file), TabularPolicy.from_function(form, play)).signals
+    assert signal.actions == ("x1 or x2", "y")
+    assert signal.bits == pytest.approx(1.584962500721156 - 2 / 3)
