@@ -83,8 +83,9 @@ def team_optimum(
         return named[method](tree, seconds)
     try:
         return _by_subsets(PublicTree.of(tree, payoffs), seconds)
-    except (UnsupportedGameError, BudgetError):
-        if method == "subsets":
+    except (UnsupportedGameError, BudgetError) as refusal:
+        too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
+        if method == "subsets" or too_large:
             raise
     if Compiled.of(tree).forgets:
         return _by_polynomial(tree, seconds)
@@ -108,8 +109,9 @@ def check_provable(tree: GameTree, method: str, seconds: float) -> None:
     if method in ("auto", "subsets"):
         try:
             SubsetProgram(PublicTree.of(tree, payoffs), seconds)
-        except (UnsupportedGameError, BudgetError):
-            if method == "subsets":
+        except (UnsupportedGameError, BudgetError) as refusal:
+            too_large = isinstance(refusal, BudgetError) and tree.num_terminals > FEW_ENDS
+            if method == "subsets" or too_large:
                 raise
         else:
             return
