@@ -110,7 +110,7 @@ def find_conventions(game: AnyGame, what: What) -> Conventions:
     >>> solution = infoset.solve("tiny_hanabi(game=F)", "team-exact")
     >>> found = infoset.find_conventions("tiny_hanabi(game=F)", solution.policy)
     >>> print(found.signals[0].sender, round(found.bits("P1", "P2"), 2))
-    P1 1.0
+    P1 0.92
     """
     compiled = Compiled.of(game)
     policy = tabulated(compiled, check_what(what) if isinstance(what, str) else what)
