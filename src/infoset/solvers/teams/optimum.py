@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,9 +79,13 @@ def team_optimum(
         raise ParameterError(f"seconds={seconds} is out of range; allowed: above 0")
     tree = game if isinstance(game, GameTree) else GameTree.of(game, max_histories)
     payoffs = common_payoffs(tree)
-    named = {"milp": _by_milp, "polynomial": _by_polynomial, "beliefs": lambda tree, _: _by_beliefs(tree)}
+    named: dict[str, Callable[[], TeamOptimum]] = {
+        "milp": lambda: _by_milp(tree, seconds),
+        "polynomial": lambda: _by_polynomial(tree, seconds),
+        "beliefs": lambda: _by_beliefs(tree),
+    }
     if method in named:
-        return named[method](tree, seconds)
+        return named[method]()
     try:
         return _by_subsets(PublicTree.of(tree, payoffs), seconds)
     except (UnsupportedGameError, BudgetError) as refusal:
