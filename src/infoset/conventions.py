@@ -103,9 +103,9 @@ class Conventions:
 def find_conventions(game: AnyGame, what: What) -> Conventions:
     """Find what the actions of a strategy (whatever ``evaluate`` takes) tell the players who see them.
 
-    Actions after which a receiver may next observe exactly the same count as one, as those do that it does not see.
-
-    Raises ``BudgetError`` where the game's tree does not fit, and what ``evaluate`` raises.
+    Actions after which a receiver may next observe exactly the same count as one, as do those that it does not see.  Of
+    teams that draw a joint plan before the game, it is what actions tell who does not know the plan.  Raises
+    ``BudgetError`` where the game's tree does not fit, and what ``evaluate`` raises.
 
     >>> solution = infoset.solve("tiny_hanabi(game=F)", "team-exact")
     >>> found = infoset.find_conventions("tiny_hanabi(game=F)", solution.policy)

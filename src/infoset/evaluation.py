@@ -26,10 +26,11 @@ from infoset.files import check_file
 from infoset.match.agents import PolicyAgent, agent_name, check_agent, check_named, load_agent
 from infoset.names import MAX_COUNT, action_names, check_number, check_range
 from infoset.policies.asking import ask_factored, ask_on_tree, plan_on_tree
-from infoset.policies.belief_policy import BeliefPlay, BeliefPolicy
-from infoset.policies.correlated_policy import CorrelatedPlay, CorrelatedPolicy
+from infoset.policies.belief_policy import BeliefPlay
+from infoset.policies.correlated_policy import CorrelatedPlay
 from infoset.policies.factored_policy import FactoredPlay, FactoredPolicy, uniform_behaviour
 from infoset.policies.infoset_policy import InfosetPolicy
+from infoset.policies.joint_policy import JointPolicy
 from infoset.policies.loading import SavedPolicy, load_policy, policy_file
 from infoset.policies.public_policy import PublicPlay
 from infoset.policies.sampled_policy import QuotientPolicy, SampledPolicy
@@ -532,6 +533,6 @@ def check_profile(game: AnyGame, what: What, max_histories: int | None = None) -
     compiled = Compiled.of(game, max_histories)
     form = compiled.form
     what = check_what(what) if isinstance(what, str) else what
-    if isinstance(what, CorrelatedPolicy | BeliefPolicy):
+    if isinstance(what, JointPolicy):
         raise UnsupportedGameError(f"{what.about}; these concepts need players who choose independently. Try evaluate")
     return check_strategy(form, compiled.tree, tabulated(compiled, what).behaviour(form))

@@ -18,6 +18,7 @@ from command_line import INFOSET
 from command_line import run_infoset as run
 
 pytest.importorskip("torch")
+import torch
 from safetensors.torch import save_file
 
 import infoset
@@ -469,6 +470,11 @@ def test_what_random_plays_did_not_meet_is_read_as_the_rest() -> None:
         dealt = states.graph.arrays.child[states.graph.spread(start)[0]].astype(np.int64)
     assert [states.columns(int(dealt[0]), player).tolist() for player in range(2)] == [[0, 1, 2, 2], [3, 4, 5, 5]]
     assert states.bits(states.facts(dealt)).shape == (4, 5)
+    net = StateNet(states.num_facts, [3, 3], 4)
+    for weights in net.parameters():
+        torch.nn.init.zeros_(weights)  # all outputs are equally likely
+    _, prior = NetLeaves(net, states, 0).says(dealt[:1])
+    np.testing.assert_allclose(prior[0], [[1 / 3, 1 / 3, 1 / 6, 1 / 6]] * 2)
     assert states.normalised(np.array([-1.0, 0.25, 1.0])).tolist() == [0.0, 0.5, 1.0]
 
 

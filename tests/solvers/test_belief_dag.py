@@ -17,7 +17,7 @@ from infoset import GameTree, SequenceForm, TabularPolicy, evaluate, load, play_
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
 from infoset.match.agents import PolicyAgent
-from infoset.policies.belief_policy import BeliefLottery, BeliefPolicy
+from infoset.policies.belief_policy import BeliefLottery, BeliefPlay, BeliefPolicy
 from infoset.policies.loading import load_policy
 from infoset.solvers.method import parse_method
 from infoset.solvers.teams import belief_passes, belief_programs, coordination
@@ -328,6 +328,48 @@ def test_damaged_lotteries() -> None:
         with pytest.raises(PolicyError):
             replace(policy, lotteries=(replace(good, **change), policy.lotteries[1]))
     assert isinstance(good, BeliefLottery)
+
+
+def _overlapping(beliefs: int) -> BeliefLottery:
+    """A chain in which every action leads to the next belief twice: 2 ** beliefs ways to the end."""
+    edges = np.arange(beliefs)
+    children = np.minimum(2 * np.arange(beliefs + 1), 2 * (beliefs - 1))
+    return BeliefLottery(
+        (0,), np.zeros(beliefs, np.int32), np.arange(beliefs + 1), np.zeros(beliefs, np.int32), np.ones(beliefs),
+        children, np.repeat(edges[1:], 2).astype(np.int32), np.zeros(1, np.int32),
+    )  # fmt: skip
+
+
+def test_a_file_in_which_beliefs_overlap_does_not_hang_a_match() -> None:
+    policy = BeliefPolicy("odd", ("P1",), (("a",),), ((("x", "y"),),), (_overlapping(60),))
+    plan = BeliefPlay(policy).draw(np.random.default_rng(0))
+    assert plan.chosen[0].tolist() == [0]
+
+
+def test_an_action_twice_at_a_belief_is_damage() -> None:
+    twice = BeliefLottery(
+        (0,), np.zeros(1, np.int32), np.array([0, 2]), np.zeros(2, np.int32), np.array([0.5, 0.5]), np.zeros(3, np.int64),
+        np.zeros(0, np.int32), np.zeros(1, np.int32),
+    )  # fmt: skip
+    with pytest.raises(PolicyError, match=r"the players 1 \(from 1\) do not fit"):
+        BeliefPolicy("odd", ("P1",), (("a",),), ((("x", "y"),),), (twice,))
+
+
+def test_probabilities_whose_product_is_nothing() -> None:
+    """They lead to beliefs of which the flow is 0; the policy keeps these."""
+    form = SequenceForm.of(load("leduc_poker"))
+    dag = BeliefDag.of(form, [0])
+    strategy = _uniform(dag)
+    rare = np.setdiff1d(np.arange(dag.num_edges), dag.arrays.first)
+    strategy[dag.arrays.first[:-1]], strategy[rare] = 1.0, 1e-170
+    other = BeliefLottery.of(BeliefDag.of(form, [1]), _uniform(BeliefDag.of(form, [1])))
+    policy = BeliefPolicy.from_lotteries(form, [BeliefLottery.of(dag, strategy), other])
+    assert len(policy.lotteries[0].infoset) == dag.num_beliefs and policy.lotteries[0].flow.min() == 0.0
+
+
+def _uniform(dag: BeliefDag) -> np.ndarray:
+    sizes = np.diff(dag.arrays.first)
+    return np.repeat(1.0 / sizes, sizes)
 
 
 def test_shown() -> None:

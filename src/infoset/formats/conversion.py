@@ -18,8 +18,7 @@ from infoset.formats.replays import REPLAY, json_keys, read_match, recording_of,
 from infoset.formats.spot_file import spot_text
 from infoset.formats.submission import export_submission
 from infoset.games.bet_sizes import STREETS
-from infoset.policies.belief_policy import BeliefPolicy
-from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.policies.joint_policy import JointPolicy
 from infoset.policies.loading import load_policy, policy_file
 from infoset.policies.tabular import TabularPolicy
 
@@ -110,7 +109,7 @@ GAME_TEXTS = {".efg": _efg_text, ".nfg": _nfg_text}
 def _convert_policy(source: str, target: Path, max_histories: int | None) -> None:
     """Convert any saved policy; one without readable keys gets them from the game that it was made for."""
     policy = load_policy(source)
-    if isinstance(policy, CorrelatedPolicy | BeliefPolicy) and target.suffix == ".json":
+    if isinstance(policy, JointPolicy) and target.suffix == ".json":
         raise FormatError("correlated plans are saved as .npz only", source)
     if not isinstance(policy, TabularPolicy) and target.suffix == ".json":
         policy = tabulated(load_named(policy.game, source), policy, max_histories)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from infoset.catalog import load, training_method
-from infoset.errors import BudgetError, CheckpointError, ParameterError, UnsupportedGameError
+from infoset.errors import BudgetError, CheckpointError, ParameterError
 from infoset.executors import LOCAL, MAX_WORKERS, Where
 from infoset.learn.learner import GamesLearner, Learner
 from infoset.learn.presets import published
@@ -81,14 +81,11 @@ def _chosen(game: str, given: dict[str, Any], seconds: float, watcher: Watcher) 
         job = config.learner(listing)
         listing.over = True
         return config, job
-    except BudgetError as error:
+    except BudgetError:
         if method:
             raise
         large = config_of(game, TREE_SEARCH, given)
-        try:
-            return large, large.learner()
-        except UnsupportedGameError:
-            raise error from None
+        return large, large.learner()
 
 
 def _sharing(job: Learner, config: Any, workers: int, where: Where) -> AbstractContextManager[None]:

@@ -43,8 +43,7 @@ from infoset.match.person import HUMAN
 from infoset.match.replay import Match
 from infoset.mcp_server.limits import ServerLimits
 from infoset.names import parse_name
-from infoset.policies.belief_policy import BeliefPolicy
-from infoset.policies.correlated_policy import CorrelatedPolicy
+from infoset.policies.joint_policy import JointPolicy
 from infoset.policies.loading import load_policy
 from infoset.policies.tabular import TabularPolicy
 from infoset.practice import EQUILIBRIUM, solve_soon
@@ -252,7 +251,7 @@ class Answers:
             if kind != "json":
                 raise ParameterError(f"to={one_line(kind)}: a strategy goes to json")
             played = self._played(compiled, what)
-            if isinstance(played, CorrelatedPolicy | BeliefPolicy):
+            if isinstance(played, JointPolicy):
                 raise PolicyError("correlated plans have no probabilities at each information set; json cannot hold it")
             with TemporaryDirectory() as folder:
                 file = Path(folder) / "policy.json"

@@ -9,23 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from infoset.base import Action, FloatArray, IndexArray, InformationState, IntArray, LongArray
+from infoset.base import Action, BoolArray, FloatArray, IndexArray, InformationState, IntArray, LongArray
 from infoset.compiled import Compiled
 from infoset.errors import PolicyError
-from infoset.files import DamageError, check_rows, policy_path
 from infoset.jit import kernel
 from infoset.names import action_names, policy_key
-from infoset.policies.archive import SCHEMA, Header, read_archive, reading, write_archive
+from infoset.policies.joint_policy import JointPolicy
 from infoset.policies.tabular import SUM_TOLERANCE, TabularPolicy
-from infoset.tree.belief_dag import BeliefDag
-from infoset.tree.sequence_form import SequenceForm
+from infoset.tree.belief_dag import BeliefArrays, BeliefDag
 
 UNDECIDED = -1
+
+_ARRAYS = {
+    "infoset": np.int32, "first": np.int64, "action": np.int32, "probability": np.float64, "children": np.int64,
+    "child": np.int32, "roots": np.int32,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,18 +50,35 @@ class BeliefLottery:
     child: IntArray = field(repr=False)
     roots: IntArray = field(repr=False)
 
+    @property
+    def about(self) -> str:
+        """What is drawn, in words."""
+        return f"a plan at {len(self.infoset):,} beliefs"
+
+    @property
+    def arrays(self) -> dict[str, Any]:
+        """The arrays of a file, by name."""
+        return {name: getattr(self, name) for name in _ARRAYS}
+
     @classmethod
-    def of(cls, dag: BeliefDag, strategy: FloatArray, flow: FloatArray) -> BeliefLottery:
-        """Create the lottery of behaviour (E,) in a DAG, of which only beliefs with a positive ``flow`` (B,) remain."""
+    def from_arrays(cls, members: tuple[int, ...], arrays: Mapping[str, Any]) -> BeliefLottery:
+        """Create a lottery from the arrays of a file."""
+        return cls(members, *(arrays[name].astype(kind).ravel() for name, kind in _ARRAYS.items()))
+
+    @classmethod
+    def of(cls, dag: BeliefDag, strategy: FloatArray) -> BeliefLottery:
+        """Create the lottery of behaviour (E,) in a DAG, of which only the beliefs remain to which it leads."""
         a, form = dag.arrays, dag.form
         number = np.full(form.num_infosets, UNDECIDED)
         own = np.concatenate([np.asarray(form.player_infosets(player), dtype=np.int64) for player in dag.members])
         number[own] = np.arange(len(own))
-        reached = np.flatnonzero(flow > 0)
+        led_to = np.zeros(dag.num_beliefs, dtype=np.bool_)
+        _mark_led_to(a, strategy, led_to)  # not where the flow is positive, since tiny probabilities multiply to 0
+        reached = np.flatnonzero(led_to)
         place = np.full(dag.num_beliefs, UNDECIDED, dtype=np.int32)
         place[reached] = np.arange(len(reached))
         owner = np.repeat(np.arange(dag.num_beliefs), np.diff(a.first))
-        edges = np.flatnonzero((strategy > 0) & (flow[owner] > 0))
+        edges = np.flatnonzero((strategy > 0) & led_to[owner])
         begins = a.children.astype(np.int64)
         sizes = np.diff(begins)[edges]
         children = np.concatenate([[0], np.cumsum(sizes)])
@@ -127,49 +146,21 @@ def _within(array: IntArray, end: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class BeliefPolicy:
+class BeliefPolicy(JointPolicy):
     """A policy of teams that draw joint plans from their belief DAGs: every player is a member of one lottery.
 
-    ``keys`` and ``actions``: the information sets of each player, and the actions at each.  Raises ``PolicyError`` for
-    lotteries that omit or repeat a player, and for arrays that do not fit together.
+    Raises ``PolicyError`` as ``JointPolicy`` does.
 
     >>> solution = infoset.solve("kuhn_poker(players=3)", "belief-dag", teams="P1+P2,P3", iterations=10)
     >>> [lottery.members for lottery in solution.policy.lotteries]
     [(0, 1), (2,)]
     """
 
-    game: str
-    players: tuple[str, ...]
-    keys: tuple[tuple[str, ...], ...] = field(repr=False)
-    actions: tuple[tuple[tuple[str, ...], ...], ...] = field(repr=False)
     lotteries: tuple[BeliefLottery, ...] = field(repr=False)
-    map_name: str = ""
-    made_by: Mapping[str, Any] = field(default_factory=dict)
 
     mark: ClassVar[str] = "beliefs"
-    """An array that identifies its files."""
-
-    def __post_init__(self) -> None:
-        seated = sorted(member for lottery in self.lotteries for member in lottery.members)
-        if seated != list(range(len(self.players))):
-            raise PolicyError(f"lotteries of the players {seated}: each of {len(self.players)} has to be in one")
-        for keys, actions in zip(self.keys, self.actions, strict=True):
-            try:
-                check_rows(keys, actions)
-            except DamageError as error:
-                raise PolicyError(str(error)) from None
-        for lottery in self.lotteries:
-            lottery.check(np.array([len(row) for player in lottery.members for row in self.actions[player]], dtype=int))
-
-    @classmethod
-    def of(
-        cls, form: SequenceForm, lotteries: tuple[BeliefLottery, ...], made_by: Mapping[str, Any] | None = None
-    ) -> BeliefPolicy:  # fmt: skip
-        """Create a policy for a game from the lotteries of its teams."""
-        sets = [list(form.player_infosets(player)) for player in range(form.num_players)]
-        keys = tuple([tuple([form.keys[k] for k in own]) for own in sets])
-        actions = tuple([tuple([form.actions[k] for k in own]) for own in sets])
-        return cls(form.name, form.players, keys, actions, lotteries, form.map_name, made_by or {})
+    kind: ClassVar[str] = "a policy of teams"
+    lottery_type: ClassVar[type[BeliefLottery]] = BeliefLottery
 
     @cached_property
     def places(self) -> tuple[dict[str, tuple[int, int]], ...]:
@@ -180,21 +171,6 @@ class BeliefPolicy:
             for place, (player, key) in enumerate(members):
                 found[player][key] = number, place
         return found
-
-    @property
-    def num_infosets(self) -> int:
-        """The number of information sets with a choice, of all players together."""
-        return sum(map(len, self.keys))
-
-    @property
-    def about(self) -> str:
-        """A description of the lotteries of several players: the members and the number of beliefs."""
-        return "; ".join(
-            f"{'+'.join(self.players[player] for player in lottery.members)} draw a plan at {len(lottery.infoset):,} "
-            "beliefs"
-            for lottery in self.lotteries
-            if len(lottery.members) > 1
-        )
 
     @cached_property
     def table(self) -> TabularPolicy:
@@ -220,54 +196,6 @@ class BeliefPolicy:
         """Return its policy on a game.  Raises ``PolicyError`` where it was made for another game."""
         self.table.on(compiled)
         return BeliefPlay(self)
-
-    def save(self, path: str | Path) -> Path:
-        """Write an ``.npz`` file, in full or not at all; return the path."""
-        header = _Header(
-            SCHEMA, self.game, list(self.players), self.map_name, list(map(list, self.keys)),
-            [[list(row) for row in rows] for rows in self.actions], dict(self.made_by),
-        )  # fmt: skip
-        teams = [(number, player) for number, lottery in enumerate(self.lotteries) for player in lottery.members]
-        arrays: dict[str, Any] = {self.mark: np.array(teams)}
-        for number, lottery in enumerate(self.lotteries):
-            arrays |= {f"{name}{number}": getattr(lottery, name) for name in _ARRAYS}
-        return write_archive(path, header, arrays, "a policy of teams")
-
-    @classmethod
-    def load(cls, path: str | Path) -> BeliefPolicy:
-        """Read a saved policy, or that of a run's folder; no code in it is run.  Raises ``PolicyError``."""
-        with reading(path):
-            header, arrays = read_archive(policy_path(path), _Header)
-            teams = arrays[cls.mark].reshape(-1, 2).tolist()
-            lotteries = tuple(
-                BeliefLottery(
-                    tuple(player for mine, player in teams if mine == number),
-                    *(arrays[f"{name}{number}"].astype(kind).ravel() for name, kind in _ARRAYS.items()),
-                )
-                for number in range(1 + max(number for number, _ in teams))
-            )
-            if not len(header.keys) == len(header.actions) == len(header.players) or any(
-                len(keys) != len(rows) for keys, rows in zip(header.keys, header.actions, strict=True)
-            ):
-                raise DamageError("its keys and actions do not fit together")
-            return cls(
-                header.game, tuple(header.players), tuple(map(tuple, header.keys)),
-                tuple(tuple(map(tuple, rows)) for rows in header.actions), lotteries, header.map, header.made_by,
-            )  # fmt: skip
-
-
-_ARRAYS = {
-    "infoset": np.int32, "first": np.int64, "action": np.int32, "probability": np.float64, "children": np.int64,
-    "child": np.int32, "roots": np.int32,
-}  # fmt: skip
-
-
-class _Header(Header):
-    players: list[str]
-    map: str
-    keys: list[list[str]]
-    actions: list[list[list[str]]]
-    made_by: dict[str, Any]
 
 
 class BeliefPlay:
@@ -320,6 +248,18 @@ class JointPlan:
     def _before(self, lottery: int, player: int) -> tuple[int, ...]:
         members = self.policy.lotteries[lottery].members
         return members[: members.index(player)]
+
+
+@kernel
+def _mark_led_to(a: BeliefArrays, strategy: FloatArray, led_to: BoolArray) -> None:
+    """Mark the beliefs (B,) to which actions of positive probability lead."""
+    for b in a.roots:
+        led_to[b] = True
+    for b in range(len(led_to)):
+        for e in range(a.first[b], a.first[b + 1]):
+            if led_to[b] and strategy[e] > 0.0:
+                for k in range(a.children[e], a.children[e + 1]):
+                    led_to[a.child[k]] = True
 
 
 @kernel

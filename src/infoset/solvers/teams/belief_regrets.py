@@ -193,13 +193,9 @@ class BeliefRegrets(Job):
     def policy(self) -> BeliefPolicy:
         """Return the lotteries of both teams."""
         _, profile, strategies, _ = self._better()
-        lotteries = []
-        for dag, strategy in zip(self.duel.dags, strategies, strict=True):
-            flow = np.zeros(dag.num_beliefs)
-            descend(dag.arrays, strategy, flow, np.zeros(dag.num_leaves), np.zeros(dag.num_edges), 1.0)
-            lotteries.append(BeliefLottery.of(dag, strategy, flow))
+        lotteries = [BeliefLottery.of(dag, one) for dag, one in zip(self.duel.dags, strategies, strict=True)]
         made_by = {"method": self.name, "iterations": self.iteration, "profile": profile}
-        return BeliefPolicy.of(self.form, tuple(lotteries), made_by)
+        return BeliefPolicy.from_lotteries(self.form, lotteries, made_by)
 
     def evaluation(self) -> Evaluation:
         """Return exact figures of the policy."""
