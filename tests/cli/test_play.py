@@ -185,7 +185,12 @@ def test_ctrl_c_keeps_the_game_and_ends_with_its_status(tmp_path: Path) -> None:
         stdin=theirs, stdout=theirs, stderr=theirs, cwd=tmp_path, start_new_session=True,
     )  # fmt: skip
     os.close(theirs)
-    typist = Typist(ours, [("> ", lambda: process.send_signal(signal.SIGINT))])
+
+    def interrupt_later() -> None:
+        time.sleep(0.5)  # the prompt is shown just before the line editor listens: a signal between the two is lost
+        process.send_signal(signal.SIGINT)
+
+    typist = Typist(ours, [("> ", interrupt_later)])
     assert process.wait(SECONDS) == 130
     assert "infoset play --resume runs/play/kuhn_poker/match-00001.json" in typist.text()
     assert not Match.load(tmp_path / "runs/play/kuhn_poker/match-00001.json").over

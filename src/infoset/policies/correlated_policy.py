@@ -48,8 +48,8 @@ class Lottery:
     @classmethod
     def from_arrays(cls, members: tuple[int, ...], arrays: Mapping[str, Any]) -> Lottery:
         """Create a lottery from the arrays of a file."""
-        chances, plans = (np.asarray(arrays[name], dtype=np.float64) for name in ("chances", "plans"))
-        return cls(members, chances.ravel(), np.atleast_2d(plans))
+        probabilities, plans = (np.asarray(arrays[name], dtype=np.float64) for name in ("chances", "plans"))
+        return cls(members, probabilities.ravel(), np.atleast_2d(plans))
 
     def check(self, sizes: LongArray) -> None:
         """Raise ``PolicyError`` unless plans, and actions in rows of these sizes, have valid probabilities."""
