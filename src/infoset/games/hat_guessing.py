@@ -38,8 +38,15 @@ from infoset.games.hanabi_tables import (
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.randomness import Words, streams
 
-KINDS = 3  # of hints to a player
+PAIR, THREE = 2, 3  # players, whose hints have more meanings
 SPARE_TURNS, LATE_SPARE_TURNS, LATE = 3, 4, 7  # of more than so many, one is for a discard; with a deck of few cards
+SPARE_TURNS_OF_PAIR, LATE_SPARE_TURNS_OF_PAIR = 0, 2
+SURE, SURE_OF_LAST_BUT_ONE = 0.7, 0.8  # probabilities to play a card at; with two lives left
+FEW_TOKENS, CHEAP = (
+    4,
+    0.8,
+)  # with so few, a pair discards a card of a low cost rather than give a hint that is not needed
+DUPLICATE, PLAYABLE = 0.15, 0.3  # costs to lose a card of which there is another, beside its ranks; one playable now
 FOLLOWED, KNOWN = 1.0, 1.0  # in ranks: another holds the next card, or also knows that it does
 PORTION = 1000  # games between two chances to interrupt a series
 LAST_CARDS = 1  # of the deck, with which a last card of a firework waits for other turns
@@ -64,6 +71,15 @@ class Shared(NamedTuple):
         full = np.full((n, h), (1 << types) - 1)
         c, d, e = np.zeros(t.fireworks.shape[1], np.int64), np.zeros(h, np.int64), np.zeros(h, np.int64)
         return cls(full, a, b, c, d, e, np.zeros(n, np.int64))
+
+
+@linked_kernel
+@borrowing
+def kinds_of(players: int) -> int:
+    """Return how many meanings a hint to a player can have."""
+    if players == PAIR:
+        return 6
+    return 4 if players == THREE else 3
 
 
 @linked_kernel
@@ -211,10 +227,49 @@ def next_question(t: Tables, g: int, shared: Shared, player: int, playable: int,
 
 @linked_kernel
 @borrowing
-def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, given: int) -> int:
+def ask_for_playable(
+    t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, given: int, most: int
+) -> tuple[int, int]:
+    """Answer, as ``ask``, which is the first playable card of those likeliest to be; return how many answers there are."""
+    count = 0
+    while count < most - 1:
+        best, slot = 0.0, EMPTY
+        for s in range(t.size[g, player]):
+            types = shared.known[player, s]
+            if shared.asked[s] or types & playable == 0 or types & ~playable == 0:
+                continue
+            value = probability_of(t, shared, types, playable)
+            if value > best:
+                best, slot = value, s
+        if slot == EMPTY:
+            break
+        count += 1
+        shared.asked[slot] = count
+    first = count + 1
+    if given == EMPTY:
+        for s in range(t.size[g, player]):
+            if shared.asked[s] and playable >> t.hand[g, player, s] & 1:
+                first = min(first, shared.asked[s])
+        return first % (count + 1), count + 1
+    if given % (count + 1):
+        first = given % (count + 1)
+    for s in range(t.size[g, player]):
+        if shared.asked[s] == first:
+            shared.known[player, s] &= playable
+        elif 0 < shared.asked[s] < first:
+            shared.known[player, s] &= ~playable
+    return 0, count + 1
+
+
+@linked_kernel
+@borrowing
+def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, given: int) -> tuple[int, int]:
     """Return the answers of a hand as one number; or, where ``given`` is one, rule out what has other answers."""
-    left, unit, answer = KINDS * (t.hand.shape[1] - 1), 1, 0
+    left, unit, answer = kinds_of(t.hand.shape[1]) * (t.hand.shape[1] - 1), 1, 0
     shared.asked[:] = 0
+    if t.hand.shape[1] == PAIR:
+        answer, unit = ask_for_playable(t, g, shared, player, playable, useless, given, left)
+        left //= unit
     while left > 1:
         slot = next_question(t, g, shared, player, playable, useless)
         if slot == EMPTY:
@@ -223,7 +278,9 @@ def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: 
         types = shared.known[player, slot]
         answers = divide(t, shared, types, left, playable, useless)
         if given == EMPTY:
-            answer += unit * shared.part[t.hand[g, player, slot]]
+            card = t.hand[g, player, slot]
+            if types >> card & 1:  # else what is known is false, as after a move that means something else
+                answer += unit * shared.part[card]
         else:
             rest = 0
             for k in range(len(t.copies)):
@@ -233,15 +290,17 @@ def ask(t: Tables, g: int, shared: Shared, player: int, playable: int, useless: 
                 shared.known[player, slot] = rest
         unit *= answers
         left //= answers
-    return answer
+    return answer, unit
 
 
 @linked_kernel
 @borrowing
-def pointed_slot(t: Tables, g: int, shared: Shared, player: int) -> int:
-    """Return the slot that hints to a player name or leave out: the one that may be the most types."""
+def pointed_slot(t: Tables, g: int, shared: Shared, player: int, but: int) -> int:
+    """Return the slot that hints to a player name or leave out: but for one, that which may be the most types."""
     best, found = 0, 0
     for s in range(t.size[g, player]):
+        if s == but:
+            continue
         count = 0
         for k in range(len(t.copies)):
             count += shared.known[player, s] >> k & 1
@@ -252,28 +311,79 @@ def pointed_slot(t: Tables, g: int, shared: Shared, player: int) -> int:
 
 @linked_kernel
 @borrowing
-def find_hint(t: Tables, g: int, shared: Shared, number: int) -> int:
-    """Return the hint that stands for a number; EMPTY where there is none."""
+def fits_hint(t: Tables, card: int, is_color: bool, word: int) -> bool:
+    """Return whether a card type has a colour or rank."""
+    value: int = card // t.limits[0] if is_color else card % t.limits[0]
+    return value == word
+
+
+@linked_kernel
+@borrowing
+def slots_with(t: Tables, g: int, player: int, is_color: bool, word: int) -> int:
+    """Return the slots of the cards of a colour or rank, as bits."""
+    found = 0
+    for s in range(t.size[g, player]):
+        if fits_hint(t, t.hand[g, player, s], is_color, word):
+            found |= 1 << s
+    return found
+
+
+@linked_kernel
+@borrowing
+def kind_of(t: Tables, g: int, shared: Shared, player: int, is_color: bool, touched: int) -> int:
+    """Return the meaning of a hint that names the slots ``touched``."""
+    kinds = kinds_of(t.hand.shape[1])
+    first = pointed_slot(t, g, shared, player, EMPTY)
+    if touched >> first & 1:
+        return 1 if is_color else 0
+    if kinds == 3:
+        return 2
+    if kinds == 4:
+        return 3 if is_color else 2
+    second = pointed_slot(t, g, shared, player, first)
+    if touched >> second & 1:
+        return 4 if is_color else 5
+    return 2 if is_color else 3
+
+
+@linked_kernel
+@borrowing
+def count_left(t: Tables, g: int, shared: Shared, player: int, is_color: bool, word: int, touched: int) -> float:
+    """Return how much a hint leaves open about a hand: the logarithms of the numbers of types of its cards."""
+    total = 0.0
+    for s in range(t.size[g, player]):
+        count = 0
+        for card in range(len(t.copies)):
+            count += shared.known[player, s] >> card & 1 and fits_hint(t, card, is_color, word) == (
+                touched >> s & 1 == 1
+            )
+        total += np.log(max(count, 1))
+    return total
+
+
+@linked_kernel
+@borrowing
+def find_hint(t: Tables, g: int, shared: Shared, number: int, unit: int) -> int:
+    """Return the hint that stands for a number and tells most; EMPTY where there is none."""
     n, colors, ranks = t.hand.shape[1], t.fireworks.shape[1], t.limits[0]
-    other, kind = number // KINDS, number % KINDS
+    kinds = kinds_of(n)
+    other = number // kinds
     player = (t.counts[g, MOVER] + 1 + other) % n
-    if t.size[g, player] == 0:
-        return EMPTY
-    card = t.hand[g, player, pointed_slot(t, g, shared, player)]
-    by_color = 2 * t.limits[1] + other * colors
-    by_rank = 2 * t.limits[1] + (n - 1) * colors + other * ranks
     found: int = EMPTY
-    if kind == 0:
-        found = by_rank + card % ranks
-    elif kind == 1:
-        found = by_color + card // ranks
-    else:
-        for s in range(t.size[g, player]):
-            if t.hand[g, player, s] // ranks != card // ranks:
-                found = by_color + t.hand[g, player, s] // ranks
-        for s in range(t.size[g, player]):
-            if t.hand[g, player, s] % ranks != card % ranks:
-                found = by_rank + t.hand[g, player, s] % ranks
+    fewest = np.inf
+    for s in range(t.size[g, player]):
+        for is_color in (False, True):
+            card = t.hand[g, player, s]
+            word = card // ranks if is_color else card % ranks
+            touched = slots_with(t, g, player, is_color, word)
+            if (kinds * other + kind_of(t, g, shared, player, is_color, touched)) % unit == number:
+                left = count_left(t, g, shared, player, is_color, word, touched)
+                if left < fewest:
+                    fewest = left
+                    if is_color:
+                        found = 2 * t.limits[1] + other * colors + word
+                    else:
+                        found = 2 * t.limits[1] + (n - 1) * colors + other * ranks + word
     return found
 
 
@@ -291,14 +401,6 @@ def read_hint(t: Tables, g: int, action: int) -> tuple[int, bool, int]:
 
 @linked_kernel
 @borrowing
-def fits_hint(t: Tables, card: int, is_color: bool, word: int) -> bool:
-    """Return whether a card type has a colour or rank."""
-    value: int = card // t.limits[0] if is_color else card % t.limits[0]
-    return value == word
-
-
-@linked_kernel
-@borrowing
 def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blind: int) -> None:
     """Rule out what a hint rules out in all hands.
 
@@ -309,19 +411,16 @@ def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blin
     count_placed(t, g, shared)
     other, is_color, word = read_hint(t, g, action)
     player = (mover + 1 + other) % n
-    kind = 2
-    if touched >> pointed_slot(t, g, shared, player) & 1:
-        kind = 1 if is_color else 0
-    total, seen = KINDS * (n - 1), 0
+    total, shift = kinds_of(n) * (n - 1), kinds_of(n) * other + kind_of(t, g, shared, player, is_color, touched)
     for p in range(n):
         shared.answers[p] = 0
         if p not in (mover, blind):
-            shared.answers[p] = ask(t, g, shared, p, playable, useless, EMPTY)
-            seen += shared.answers[p]
+            shared.answers[p] = ask(t, g, shared, p, playable, useless, EMPTY)[0]
+            shift -= shared.answers[p]
     for p in range(n):
         if p != mover:
-            given = (KINDS * other + kind - seen) % total if p == blind else shared.answers[p]
-            ask(t, g, shared, p, playable, useless, given)
+            given = shared.answers[p] + (shift if blind in (EMPTY, p) else 0)
+            ask(t, g, shared, p, playable, useless, given % total)
     for s in range(t.size[g, player]):
         rest = 0
         for card in range(len(t.copies)):
@@ -375,7 +474,7 @@ def hint_is_needed(t: Tables, g: int, shared: Shared, mover: int, playable: int)
 @borrowing
 def hear_discard(t: Tables, g: int, shared: Shared) -> None:
     """Rule out playable cards of those who know of none, where the mover discards instead of a hint."""
-    if t.counts[g, INFO] == 0:
+    if t.counts[g, INFO] == 0 or t.hand.shape[1] == PAIR:
         return
     playable, _ = find_useful(t, g, shared)
     for p in range(t.hand.shape[1]):
@@ -407,7 +506,7 @@ def spare_slot(t: Tables, g: int, shared: Shared, mover: int, useless: int) -> i
 
 @linked_kernel
 @borrowing
-def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, useless: int) -> int:
+def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, useless: int) -> tuple[int, float]:
     """Return the slot whose loss is expected to cost least: last copies cost most, of low ranks more than of high."""
     best, found, ranks = np.inf, 0, t.limits[0]
     for s in range(t.size[g, mover]):
@@ -418,12 +517,12 @@ def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, 
                 total += weight
                 if useless >> k & 1 == 0:
                     left = t.copies[k] - t.removed[g, k]
-                    each = float(ranks - k % ranks) if left == 1 else 0.1 * (ranks - k % ranks) / left
-                    cost += weight * (each + (0.3 if playable >> k & 1 else 0.0))
+                    each = float(ranks - k % ranks) if left == 1 else DUPLICATE * (ranks - k % ranks) / left
+                    cost += weight * (each + (PLAYABLE if playable >> k & 1 else 0.0))
         cost = cost / total if total > 0.0 else 0.0
         if cost < best - 1e-9:
             best, found = cost, s
-    return found
+    return found, best
 
 
 @linked_kernel
@@ -465,6 +564,27 @@ def best_play(t: Tables, g: int, shared: Shared, mover: int, playable: int) -> t
 
 @linked_kernel
 @borrowing
+def likeliest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int) -> tuple[int, float]:
+    """Return the slot of the mover that is likeliest to be playable, and the probability."""
+    likeliest, slot = -1.0, 0
+    for s in range(t.size[g, mover]):
+        probability = probability_of(t, shared, shared.own[s], playable)
+        if probability > likeliest:
+            likeliest, slot = probability, s
+    return slot, likeliest
+
+
+@linked_kernel
+@borrowing
+def turns_to_spare(players: int, deck: int) -> int:
+    """Return how many turns more than cards to play are to be left after a discard."""
+    if players == PAIR:
+        return SPARE_TURNS_OF_PAIR if deck > LATE else LATE_SPARE_TURNS_OF_PAIR
+    return SPARE_TURNS if deck > LATE else LATE_SPARE_TURNS
+
+
+@linked_kernel
+@borrowing
 def choose(t: Tables, g: int, shared: Shared) -> int:
     """Return the mover's action, which does not depend on its own cards in the tables."""
     n, mover = t.hand.shape[1], t.counts[g, MOVER]
@@ -478,29 +598,32 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
     waits = is_last and 0 < deck <= LAST_CARDS and info > 0 and reachable - reached > 1
     if slot != EMPTY and not waits:
         return slots + slot
+    likeliest, probability = likeliest_slot(t, g, shared, mover, playable)
+    lives = t.counts[g, LIVES]
+    if n == PAIR and lives > 1 and deck > 0 and probability >= (SURE if lives > 2 else SURE_OF_LAST_BUT_ONE):
+        return slots + likeliest
     spare = spare_slot(t, g, shared, mover, useless)
+    cheapest, cost = cheapest_slot(t, g, shared, mover, playable, useless)
     if info > 0:
         turns = reached + deck + n - reachable
-        enough = turns > (SPARE_TURNS if deck > LATE else LATE_SPARE_TURNS) and info < t.limits[2]
+        enough = turns > turns_to_spare(n, deck) and info < t.limits[2]
         needed = hint_is_needed(t, g, shared, mover, playable)
-        if waits or not enough or spare == EMPTY or needed:
+        can_spare = spare != EMPTY or (n == PAIR and info <= FEW_TOKENS and cost < CHEAP)
+        if waits or needed or not enough or not can_spare:
             count_placed(t, g, shared)
-            total = 0
+            number, unit = 0, 0
             for p in range(n):
                 if p != mover:
-                    total += ask(t, g, shared, p, playable, useless, EMPTY)
-            hint = find_hint(t, g, shared, total % (KINDS * (n - 1)))
+                    answer, unit = ask(t, g, shared, p, playable, useless, EMPTY)
+                    number += answer
+            total = kinds_of(n) * (n - 1)
+            hint = find_hint(t, g, shared, number % total, unit if n == PAIR else total)
             if hint != EMPTY:
                 return hint
             look_around(t, g, shared, mover)
-    if info < t.limits[2] and not needed:  # a discard would say that no hint is needed
-        return spare if spare != EMPTY else cheapest_slot(t, g, shared, mover, playable, useless)
-    likeliest, slot = -1.0, 0
-    for s in range(t.size[g, mover]):
-        probability = probability_of(t, shared, shared.own[s], playable)
-        if probability > likeliest:
-            likeliest, slot = probability, s
-    return slots + slot
+    if info < t.limits[2] and (n == PAIR or not needed):  # elsewhere a discard says that no hint is needed
+        return spare if spare != EMPTY else cheapest
+    return slots + likeliest_slot(t, g, shared, mover, playable)[0]
 
 
 @linked_kernel
@@ -508,11 +631,8 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
 def touched_slots(t: Tables, g: int, action: int) -> int:
     """Return the slots that a hint names, as bits."""
     other, is_color, word = read_hint(t, g, action)
-    player, found = (t.counts[g, MOVER] + 1 + other) % t.hand.shape[1], 0
-    for s in range(t.size[g, player]):
-        if fits_hint(t, t.hand[g, player, s], is_color, word):
-            found |= 1 << s
-    return found
+    player = (t.counts[g, MOVER] + 1 + other) % t.hand.shape[1]
+    return slots_with(t, g, player, is_color, word)
 
 
 @linked_kernel
@@ -527,9 +647,9 @@ def drop_slot(t: Tables, shared: Shared, player: int, slot: int) -> None:
 
 @linked_kernel
 @borrowing
-def take_turn(t: Tables, shared: Shared) -> None:
-    """Take a turn of a hat-guessing player on the first table."""
-    mover, action = t.counts[0, MOVER], choose(t, 0, shared)
+def make_move(t: Tables, shared: Shared, action: int) -> None:
+    """Make any legal move on the first table, which all others take for one of a hat-guessing player."""
+    mover = t.counts[0, MOVER]
     if action >= 2 * t.limits[1]:
         hear_hint(t, 0, shared, action, touched_slots(t, 0, action), EMPTY)
         step(t, 0, action)
@@ -539,6 +659,13 @@ def take_turn(t: Tables, shared: Shared) -> None:
         step(t, 0, action)
         drop_slot(t, shared, mover, action % t.limits[1])
     prune(t, 0, shared)
+
+
+@linked_kernel
+@borrowing
+def take_turn(t: Tables, shared: Shared) -> None:
+    """Take a turn of a hat-guessing player on the first table."""
+    make_move(t, shared, choose(t, 0, shared))
 
 
 @kernel
