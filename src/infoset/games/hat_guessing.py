@@ -104,13 +104,18 @@ def find_useful(t: Tables, g: int, shared: Shared) -> tuple[int, int]:
 
 
 @linked_kernel
-@borrowing
+def count_types(types: int) -> int:
+    """Return how many types there are, which is the number of ones among 32 bits."""
+    pairs = types - (types >> 1 & 0x55555555)
+    fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333)
+    eights = fours + (fours >> 4) & 0x0F0F0F0F
+    return eights * 0x01010101 >> 24 & 0xFF
+
+
+@linked_kernel
 def lowest_type(types: int) -> int:
     """Return the lowest of some types."""
-    k = 0
-    while types >> k & 1 == 0:
-        k += 1
-    return k
+    return count_types((types & -types) - 1)
 
 
 @linked_kernel
@@ -151,12 +156,13 @@ def prune(t: Tables, g: int, shared: Shared) -> None:
 def probability_of(t: Tables, shared: Shared, types: int, among: int) -> float:
     """Return the probability that a card of some types is one of others, by the copies that are in no known place."""
     total = found = 0.0
-    for k in range(len(t.copies)):
-        if types >> k & 1:
-            left = t.copies[k] - shared.placed[k]
-            total += left
-            if among >> k & 1:
-                found += left
+    while types:
+        k = lowest_type(types)
+        left = t.copies[k] - shared.placed[k]
+        total += left
+        if among >> k & 1:
+            found += left
+        types &= types - 1
     return found / total if total > 0.0 else 0.0
 
 
@@ -230,7 +236,7 @@ def next_question(t: Tables, g: int, shared: Shared, player: int, playable: int,
 def ask_for_playable(
     t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, given: int, most: int
 ) -> tuple[int, int]:
-    """Answer, as ``ask``, which is the first playable card of those likeliest to be; return how many answers there are."""
+    """Answer as ``ask`` which is the first playable of the likeliest cards; return also how many answers there are."""
     count = 0
     while count < most - 1:
         best, slot = 0.0, EMPTY
@@ -299,11 +305,7 @@ def pointed_slot(t: Tables, g: int, shared: Shared, player: int, but: int) -> in
     """Return the slot that hints to a player name or leave out: but for one, that which may be the most types."""
     best, found = 0, 0
     for s in range(t.size[g, player]):
-        if s == but:
-            continue
-        count = 0
-        for k in range(len(t.copies)):
-            count += shared.known[player, s] >> k & 1
+        count = count_types(shared.known[player, s]) if s != but else 0
         if count > best:
             best, found = count, s
     return found
@@ -311,36 +313,37 @@ def pointed_slot(t: Tables, g: int, shared: Shared, player: int, but: int) -> in
 
 @linked_kernel
 @borrowing
-def fits_hint(t: Tables, card: int, is_color: bool, word: int) -> bool:
-    """Return whether a card type has a colour or rank."""
-    value: int = card // t.limits[0] if is_color else card % t.limits[0]
-    return value == word
-
-
-@linked_kernel
-@borrowing
-def slots_with(t: Tables, g: int, player: int, is_color: bool, word: int) -> int:
-    """Return the slots of the cards of a colour or rank, as bits."""
+def types_of_word(t: Tables, is_color: bool, word: int) -> int:
+    """Return the types of a colour or rank."""
+    ranks: int = t.limits[0]
+    if is_color:
+        return ((1 << ranks) - 1) << (ranks * word)
     found = 0
-    for s in range(t.size[g, player]):
-        if fits_hint(t, t.hand[g, player, s], is_color, word):
-            found |= 1 << s
+    for color in range(t.fireworks.shape[1]):
+        found |= 1 << (ranks * color + word)
     return found
 
 
 @linked_kernel
 @borrowing
-def kind_of(t: Tables, g: int, shared: Shared, player: int, is_color: bool, touched: int) -> int:
-    """Return the meaning of a hint that names the slots ``touched``."""
-    kinds = kinds_of(t.hand.shape[1])
-    first = pointed_slot(t, g, shared, player, EMPTY)
+def slots_with(t: Tables, g: int, player: int, types: int) -> int:
+    """Return the slots of the cards of some types, as bits."""
+    found = 0
+    for s in range(t.size[g, player]):
+        found |= (types >> t.hand[g, player, s] & 1) << s
+    return found
+
+
+@linked_kernel
+@borrowing
+def kind_of(players: int, first: int, second: int, is_color: bool, touched: int) -> int:
+    """Return the meaning of a hint that names the slots ``touched``, of which two are pointed ones."""
     if touched >> first & 1:
         return 1 if is_color else 0
-    if kinds == 3:
+    if players > THREE:
         return 2
-    if kinds == 4:
+    if players == THREE:
         return 3 if is_color else 2
-    second = pointed_slot(t, g, shared, player, first)
     if touched >> second & 1:
         return 4 if is_color else 5
     return 2 if is_color else 3
@@ -348,17 +351,12 @@ def kind_of(t: Tables, g: int, shared: Shared, player: int, is_color: bool, touc
 
 @linked_kernel
 @borrowing
-def count_left(t: Tables, g: int, shared: Shared, player: int, is_color: bool, word: int, touched: int) -> float:
-    """Return how much a hint leaves open about a hand: the logarithms of the numbers of types of its cards."""
-    total = 0.0
+def count_left(t: Tables, g: int, shared: Shared, player: int, types: int, touched: int) -> float:
+    """Return how much a hint of some types leaves open: the product of the numbers of types of a hand's cards."""
+    product = 1.0
     for s in range(t.size[g, player]):
-        count = 0
-        for card in range(len(t.copies)):
-            count += shared.known[player, s] >> card & 1 and fits_hint(t, card, is_color, word) == (
-                touched >> s & 1 == 1
-            )
-        total += np.log(max(count, 1))
-    return total
+        product *= max(count_types(shared.known[player, s] & (types if touched >> s & 1 else ~types)), 1)
+    return product
 
 
 @linked_kernel
@@ -369,15 +367,18 @@ def find_hint(t: Tables, g: int, shared: Shared, number: int, unit: int) -> int:
     kinds = kinds_of(n)
     other = number // kinds
     player = (t.counts[g, MOVER] + 1 + other) % n
+    first = pointed_slot(t, g, shared, player, EMPTY)
+    second = pointed_slot(t, g, shared, player, first)
     found: int = EMPTY
     fewest = np.inf
     for s in range(t.size[g, player]):
         for is_color in (False, True):
             card = t.hand[g, player, s]
             word = card // ranks if is_color else card % ranks
-            touched = slots_with(t, g, player, is_color, word)
-            if (kinds * other + kind_of(t, g, shared, player, is_color, touched)) % unit == number:
-                left = count_left(t, g, shared, player, is_color, word, touched)
+            types = types_of_word(t, is_color, word)
+            touched = slots_with(t, g, player, types)
+            if (kinds * other + kind_of(n, first, second, is_color, touched)) % unit == number:
+                left = count_left(t, g, shared, player, types, touched)
                 if left < fewest:
                     fewest = left
                     if is_color:
@@ -411,7 +412,9 @@ def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blin
     count_placed(t, g, shared)
     other, is_color, word = read_hint(t, g, action)
     player = (mover + 1 + other) % n
-    total, shift = kinds_of(n) * (n - 1), kinds_of(n) * other + kind_of(t, g, shared, player, is_color, touched)
+    first = pointed_slot(t, g, shared, player, EMPTY)
+    second = pointed_slot(t, g, shared, player, first)
+    total, shift = kinds_of(n) * (n - 1), kinds_of(n) * other + kind_of(n, first, second, is_color, touched)
     for p in range(n):
         shared.answers[p] = 0
         if p not in (mover, blind):
@@ -419,13 +422,11 @@ def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blin
             shift -= shared.answers[p]
     for p in range(n):
         if p != mover:
-            given = shared.answers[p] + (shift if blind in (EMPTY, p) else 0)
+            given = shared.answers[p] + (shift if blind in (EMPTY, mover, p) else 0)
             ask(t, g, shared, p, playable, useless, given % total)
+    full, named = (1 << len(t.copies)) - 1, types_of_word(t, is_color, word)
     for s in range(t.size[g, player]):
-        rest = 0
-        for card in range(len(t.copies)):
-            if fits_hint(t, card, is_color, word) == (touched >> s & 1 == 1):
-                rest |= 1 << card
+        rest = named if touched >> s & 1 else full & ~named
         types = shared.known[player, s] & rest  # none where another agent meant something else by its hints
         shared.known[player, s] = types if types else rest
 
@@ -632,7 +633,7 @@ def touched_slots(t: Tables, g: int, action: int) -> int:
     """Return the slots that a hint names, as bits."""
     other, is_color, word = read_hint(t, g, action)
     player = (t.counts[g, MOVER] + 1 + other) % t.hand.shape[1]
-    return slots_with(t, g, player, is_color, word)
+    return slots_with(t, g, player, types_of_word(t, is_color, word))
 
 
 @linked_kernel

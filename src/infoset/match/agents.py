@@ -286,6 +286,7 @@ AGENTS: Registry[Agent | Maker] = Registry(
         "sb3": "infoset.match.networks:sb3",
         "scripted": "infoset.match.agents:scripted",
         "search": "infoset.search.agent:Search",
+        "sparta": "infoset.games.hanabi_search:Sparta",
         "torch": "infoset.match.networks:torch",
         "trained": "infoset.learn.agent:Trained",
         "uct": "infoset.search.monte_carlo:Uct",
