@@ -17,9 +17,19 @@ from typing import NamedTuple
 import numpy as np
 
 from infoset.base import Action, Game, LongArray, ObservationRecord
+from infoset.errors import ParameterError
 from infoset.games.hanabi import NOBODY
 from infoset.games.hanabi_tables import DRAWN, MOVER, TURNS, Tables, is_over, make_tables, score
-from infoset.games.hat_guessing import PAIR, HatGuessing, Shared, choose, choose_action, make_move, take_turn
+from infoset.games.hat_guessing import (
+    PAIR,
+    HatGuessing,
+    Shared,
+    choose,
+    choose_action,
+    lowest_type,
+    make_move,
+    take_turn,
+)
 from infoset.jit import borrowing, kernel, linked_kernel
 from infoset.names import check_range
 from infoset.randomness import Words, below, streams
@@ -80,6 +90,17 @@ def copy_known(source: LongArray, target: LongArray) -> None:
 
 @linked_kernel
 @borrowing
+def count_copies(world: World, types: int) -> int:
+    """Return how many cards of some types are in a place that the agent does not see."""
+    count = 0
+    while types:
+        count += world.left[lowest_type(types)]
+        types &= types - 1
+    return count
+
+
+@linked_kernel
+@borrowing
 def draw_hand(t: Tables, shared: Shared, player: int, world: World, stream: Words) -> bool:
     """Draw a hand of cards that the player does not see, of the types known of each; return whether to accept it.
 
@@ -93,40 +114,38 @@ def draw_hand(t: Tables, shared: Shared, player: int, world: World, stream: Word
         for s in range(t.size[0, p] if p != player else 0):
             world.left[t.hand[0, p, s]] -= 1
     for s in range(t.size[0, player]):
-        count = 0
-        for k in range(len(t.copies)):
-            if shared.known[player, s] >> k & 1:
-                count += world.left[k]
-        world.hand[s] = count
+        world.hand[s] = count_copies(world, shared.known[player, s])
     for s in range(t.size[0, player]):
-        most, count = world.hand[s], 0
-        for k in range(len(t.copies)):
-            if shared.known[player, s] >> k & 1:
-                count += world.left[k]
+        types = shared.known[player, s]
+        count = count_copies(world, types)
         if count <= 0:
             return False
-        ratio *= count / most
-        place = below(stream, count)
-        for k in range(len(t.copies)):
-            if shared.known[player, s] >> k & 1:
-                place -= world.left[k]
-                if place < 0:
-                    world.hand[s] = k
-                    world.left[k] -= 1
-                    break
+        ratio *= count / world.hand[s]
+        k, place = lowest_type(types), below(stream, count)
+        while place >= world.left[k]:
+            place -= world.left[k]
+            types &= types - 1
+            k = lowest_type(types)
+        world.hand[s] = k
+        world.left[k] -= 1
     return below(stream, SCALE_OF_CHANCE) < ratio * SCALE_OF_CHANCE
 
 
 @linked_kernel
 @borrowing
-def explains(past: Past, turns: int, player: int, world: World) -> bool:
-    """Return whether with the hand drawn all other players would have done what they did, the last turns first."""
+def explains(past: Past, turns: int, player: int, world: World, doubt: float, stream: Words) -> bool:
+    """Return whether to accept the hand drawn, by what others would have done at each turn, the last turns first.
+
+    Where another player would have done something else, it is accepted with probability ``doubt``.
+    """
     for m in range(turns - 1, -1, -1):
         for s in range(past.tables.size[m, player]):
             place = past.places[m, s]
             past.tables.hand[m, player, s] = world.hand[place] if place >= 0 else -1 - place
         copy_known(past.known[m], world.shared.known)
-        if choose(past.tables, m, world.shared) != past.actions[m]:
+        if choose(past.tables, m, world.shared) != past.actions[m] and (
+            doubt <= 0.0 or below(stream, SCALE_OF_CHANCE) >= doubt * SCALE_OF_CHANCE
+        ):
             return False
     return True
 
@@ -167,14 +186,14 @@ def play_on(t: Tables, shared: Shared, player: int, action: int, world: World) -
 @borrowing
 def compare_moves(
     t: Tables, shared: Shared, past: Past, turns: int, world: World, actions: LongArray, scores: LongArray,
-    tries: int, stream: Words,
+    tries: int, doubt: float, stream: Words,
 ) -> int:  # fmt: skip
     """Write the scores (actions, worlds) of the mover's moves; return how many worlds were found within the tries."""
     player, found = t.counts[0, MOVER], 0
     for _ in range(tries):
         if found == scores.shape[1]:
             break
-        if draw_hand(t, shared, player, world, stream) and explains(past, turns, player, world):
+        if draw_hand(t, shared, player, world, stream) and explains(past, turns, player, world, doubt, stream):
             shuffle_rest(t, world, stream)
             for k in range(len(actions)):
                 scores[k, found] = play_on(t, shared, player, actions[k], world)
@@ -188,7 +207,7 @@ def compile_search() -> None:
     t = make_tables(1, 2, 1, 2, 1, 1, 1)
     shared = Shared.of(t)
     scores, none = np.zeros((1, 1), np.int64), np.zeros(1, np.int64)
-    compare_moves(t, shared, make_past(t, 1), 0, make_world(t), none, scores, 0, streams(0, 1))
+    compare_moves(t, shared, make_past(t, 1), 0, make_world(t), none, scores, 0, 0.0, streams(0, 1))
 
 
 def make_past(t: Tables, turns: int) -> Past:
@@ -212,10 +231,14 @@ class Sparta:
 
     worlds: int = 1000
     """Own hands and decks to play each of a turn's moves with, where no clock ends the turn before."""
+    doubt: float = 0.0
+    """The probability that the others do not follow the convention at a turn, as where they search as well."""
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_range("worlds", self.worlds, 2, 1_000_000)
+        if not 0.0 <= self.doubt < 1.0:
+            raise ParameterError(f"doubt={self.doubt}; allowed: from 0 to less than 1")
         check_range("seed", self.seed, 0, 2**31)
 
     def agent(self) -> SpartaAgent:
@@ -296,15 +319,26 @@ class SpartaAgent(HatGuessing):
 
     def _search(self, moves: LongArray, convention: int, deadline: float | None) -> int:
         """Return the place in ``moves`` of the move that is best on average, if it beats that of the convention."""
-        alive, scores = np.arange(len(moves)), np.zeros((len(moves), 0))
+        alive, scores, pace = np.arange(len(moves)), np.zeros((len(moves), 0)), 0.0
         while scores.shape[1] < self.search.worlds and len(alive) > 1:
             size = min(max(ROUND, scores.shape[1]), MOST_IN_ROUND, self.search.worlds - scores.shape[1])
-            if deadline is not None and time.monotonic() > deadline - SECONDS_TO_SPARE:
+            began = time.monotonic()
+            if deadline is not None and began + 2.0 * pace * len(alive) * size > deadline - SECONDS_TO_SPARE:
                 break
             found = np.zeros((len(alive), size), np.int64)
             count = compare_moves(
-                self.tables, self.shared, self.past, self.turns, self.world, moves[alive], found, TRIES, self.stream
+                self.tables,
+                self.shared,
+                self.past,
+                self.turns,
+                self.world,
+                moves[alive],
+                found,
+                TRIES,
+                self.search.doubt,
+                self.stream,
             )
+            pace = (time.monotonic() - began) / found.size
             scores = np.hstack([scores, found[:, :count]])
             if count < size:
                 break

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from infoset.base import Action, Game, LongArray, Observation, ObservationRecord, own_record
+from infoset.base import Action, FloatArray, Game, LongArray, Observation, ObservationRecord, own_record
 from infoset.errors import UnsupportedGameError
 from infoset.games.hanabi import NOBODY, UNSEEN, HanabiRules, View, cards, moves_of
 from infoset.games.hanabi_tables import (
@@ -62,6 +62,7 @@ class Shared(NamedTuple):
     asked: LongArray  # (h,) whether a slot was asked about
     own: LongArray  # (h,) the types that the mover's cards may have by all that it sees
     answers: LongArray  # (n,) answers of the others' hands
+    rate: FloatArray  # (h,) probabilities that the cards of a hand are playable
 
     @classmethod
     def of(cls, t: Tables) -> Shared:
@@ -70,7 +71,7 @@ class Shared(NamedTuple):
         a, b = np.zeros(types, np.int64), np.zeros(types, np.int64)
         full = np.full((n, h), (1 << types) - 1)
         c, d, e = np.zeros(t.fireworks.shape[1], np.int64), np.zeros(h, np.int64), np.zeros(h, np.int64)
-        return cls(full, a, b, c, d, e, np.zeros(n, np.int64))
+        return cls(full, a, b, c, d, e, np.zeros(n, np.int64), np.zeros(h))
 
 
 @linked_kernel
@@ -233,20 +234,26 @@ def next_question(t: Tables, g: int, shared: Shared, player: int, playable: int,
 
 @linked_kernel
 @borrowing
+def rate_slots(t: Tables, g: int, shared: Shared, player: int, playable: int) -> None:
+    """Write the probabilities that the cards of a hand are playable, 0 where that is known: they will be played."""
+    for s in range(t.size[g, player]):
+        types = shared.known[player, s]
+        shared.rate[s] = probability_of(t, shared, types, playable) if types & ~playable else 0.0
+
+
+@linked_kernel
+@borrowing
 def ask_for_playable(
     t: Tables, g: int, shared: Shared, player: int, playable: int, useless: int, given: int, most: int
 ) -> tuple[int, int]:
     """Answer as ``ask`` which is the first playable of the likeliest cards; return also how many answers there are."""
+    rate_slots(t, g, shared, player, playable)
     count = 0
     while count < most - 1:
         best, slot = 0.0, EMPTY
         for s in range(t.size[g, player]):
-            types = shared.known[player, s]
-            if shared.asked[s] or types & playable == 0 or types & ~playable == 0:
-                continue
-            value = probability_of(t, shared, types, playable)
-            if value > best:
-                best, slot = value, s
+            if shared.asked[s] == 0 and shared.rate[s] > best:
+                best, slot = shared.rate[s], s
         if slot == EMPTY:
             break
         count += 1
@@ -417,12 +424,12 @@ def hear_hint(t: Tables, g: int, shared: Shared, action: int, touched: int, blin
     total, shift = kinds_of(n) * (n - 1), kinds_of(n) * other + kind_of(n, first, second, is_color, touched)
     for p in range(n):
         shared.answers[p] = 0
-        if p not in (mover, blind):
+        if p not in (mover, blind) and n > PAIR:
             shared.answers[p] = ask(t, g, shared, p, playable, useless, EMPTY)[0]
             shift -= shared.answers[p]
     for p in range(n):
         if p != mover:
-            given = shared.answers[p] + (shift if blind in (EMPTY, mover, p) else 0)
+            given = shared.answers[p] + (shift if n == PAIR or blind in (EMPTY, mover, p) else 0)
             ask(t, g, shared, p, playable, useless, given % total)
     full, named = (1 << len(t.copies)) - 1, types_of_word(t, is_color, word)
     for s in range(t.size[g, player]):
@@ -511,15 +518,16 @@ def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, 
     """Return the slot whose loss is expected to cost least: last copies cost most, of low ranks more than of high."""
     best, found, ranks = np.inf, 0, t.limits[0]
     for s in range(t.size[g, mover]):
-        cost = total = 0.0
-        for k in range(len(t.copies)):
-            if shared.own[s] >> k & 1:
-                weight = t.copies[k] - shared.placed[k]
-                total += weight
-                if useless >> k & 1 == 0:
-                    left = t.copies[k] - t.removed[g, k]
-                    each = float(ranks - k % ranks) if left == 1 else DUPLICATE * (ranks - k % ranks) / left
-                    cost += weight * (each + (PLAYABLE if playable >> k & 1 else 0.0))
+        cost, total, types = 0.0, 0.0, shared.own[s]
+        while types:
+            k = lowest_type(types)
+            types &= types - 1
+            weight = t.copies[k] - shared.placed[k]
+            total += weight
+            if useless >> k & 1 == 0:
+                left = t.copies[k] - t.removed[g, k]
+                each = float(ranks - k % ranks) if left == 1 else DUPLICATE * (ranks - k % ranks) / left
+                cost += weight * (each + (PLAYABLE if playable >> k & 1 else 0.0))
         cost = cost / total if total > 0.0 else 0.0
         if cost < best - 1e-9:
             best, found = cost, s
@@ -604,13 +612,14 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
     if n == PAIR and lives > 1 and deck > 0 and probability >= (SURE if lives > 2 else SURE_OF_LAST_BUT_ONE):
         return slots + likeliest
     spare = spare_slot(t, g, shared, mover, useless)
-    cheapest, cost = cheapest_slot(t, g, shared, mover, playable, useless)
     if info > 0:
         turns = reached + deck + n - reachable
         enough = turns > turns_to_spare(n, deck) and info < t.limits[2]
         needed = hint_is_needed(t, g, shared, mover, playable)
-        can_spare = spare != EMPTY or (n == PAIR and info <= FEW_TOKENS and cost < CHEAP)
-        if waits or needed or not enough or not can_spare:
+        hints = waits or needed or not enough
+        if not hints and spare == EMPTY:
+            hints = n > PAIR or info > FEW_TOKENS or cheapest_slot(t, g, shared, mover, playable, useless)[1] >= CHEAP
+        if hints:
             count_placed(t, g, shared)
             number, unit = 0, 0
             for p in range(n):
@@ -623,7 +632,7 @@ def choose(t: Tables, g: int, shared: Shared) -> int:
                 return hint
             look_around(t, g, shared, mover)
     if info < t.limits[2] and (n == PAIR or not needed):  # elsewhere a discard says that no hint is needed
-        return spare if spare != EMPTY else cheapest
+        return spare if spare != EMPTY else cheapest_slot(t, g, shared, mover, playable, useless)[0]
     return slots + likeliest_slot(t, g, shared, mover, playable)[0]
 
 
