@@ -327,17 +327,9 @@ class SpartaAgent(HatGuessing):
                 break
             found = np.zeros((len(alive), size), np.int64)
             count = compare_moves(
-                self.tables,
-                self.shared,
-                self.past,
-                self.turns,
-                self.world,
-                moves[alive],
-                found,
-                TRIES,
-                self.search.doubt,
-                self.stream,
-            )
+                self.tables, self.shared, self.past, self.turns, self.world, moves[alive], found, TRIES,
+                self.search.doubt, self.stream,
+            )  # fmt: skip
             pace = (time.monotonic() - began) / found.size
             scores = np.hstack([scores, found[:, :count]])
             if count < size:
