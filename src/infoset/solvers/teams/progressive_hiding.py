@@ -381,7 +381,8 @@ def progressive_hiding(
     ((20, 200), 1.0)
     """
     chosen = ftrl() if learner is None else learner
-    job = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
+    setting = Setting(game, penalty, chosen)
+    job = Hidings([setting], iterations, runs, seed, conditional=conditional, sampled=sampled)
     _, seconds = advance(job, Limits(), Watcher(advance=job.teller(progress)))
     found = job.results or job.known
     if not found:
@@ -447,53 +448,106 @@ def _advance(progress: Callable[[int, float], object], before: int, over: int, b
 
 
 TRIALS = 20
-"""The number of runs of each penalty, where there are several to choose from."""
+"""The number of runs of each setting, where there are several to choose from."""
+
+
+class Setting(NamedTuple):
+    """What a training can be varied in: the relaxation, which is part of the game, the penalty and the learner."""
+
+    game: HiddenGame
+    penalty: Penalty | float
+    learner: NoRegretLearner
+    name: str = ""
+    """What tells it from the other settings, for reports."""
+
+
+class Round(NamedTuple):
+    """A part of the trials: the best ``count`` settings so far get ``each`` more runs."""
+
+    count: int
+    each: int
+
+
+def halving(settings: int, each: int) -> list[Round]:
+    """Return rounds of about equally many runs, after each of which the worse half of the settings is left out.
+
+    The bandit is successive halving (Karnin, Koren & Somekh 2013): the time goes to the settings that do well.
+
+    >>> [tuple(one) for one in halving(6, 2)]
+    [(6, 2), (3, 4), (2, 6)]
+    """
+    rounds, count = [], settings
+    while count > 1:
+        rounds.append(Round(count, settings * each // count))
+        count = (count + 1) // 2
+    return rounds
 
 
 class Hidings(MultiStart):
     """Trainings from initial policies of their own, drawn with ``seed`` and their numbers.
 
-    Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is used for the
-    runs that count, with another seed, since selection overestimates the best of many.
+    Several ``settings`` are tried in ``rounds``, by default ``TRIALS`` runs of each, and the one whose trials end best
+    on average is used for the runs that count, with another seed, since selection overestimates the best of many.
     """
 
     def __init__(
-        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: NoRegretLearner, iterations: int,
-        runs: int, seed: int, conditional: bool = True, sampled: bool = False,
+        self, settings: Sequence[Setting], iterations: int, runs: int, seed: int,
+        rounds: Sequence[Round] | None = None, conditional: bool = True, sampled: bool = False,
     ) -> None:  # fmt: skip
         check_range("iterations", iterations, 1, MOST_TRAININGS)
         check_range("runs", runs, 1, MOST_TRAININGS)
         check_range("seed", seed, 0, 2**63)
-        if not penalties:
+        if not settings:
             raise ParameterError("penalties: none to choose from; give at least one number from 0")
-        self.game, self.penalties = game, penalties
-        prices = [Prices.of(p if isinstance(p, Penalty) else constant(p), iterations) for p in penalties]
+        self.game, self.settings = settings[0].game, settings
+        every = [Round(len(settings), TRIALS)] if rounds is None else rounds
+        self.rounds = every if len(settings) > 1 else []
+        self.waits = tuple(np.cumsum([count * each for count, each in self.rounds]).tolist())
+        prices = [
+            Prices.of(one.penalty if isinstance(one.penalty, Penalty) else constant(one.penalty), iterations)
+            for one in settings
+        ]
 
         def make(run: int) -> HidingRun:
-            trial = run < self.trials
-            price = prices[run // TRIALS if trial else self.chosen]
-            numbers = (seed, run % TRIALS) if trial else (seed + (self.trials > 0), run - self.trials)
-            stream = np.random.SeedSequence(numbers)
-            return HidingRun(game, learner, price, stream, conditional, sampled)
+            number, repetition = self._place(run)
+            another = run >= self.trials > 0
+            stream = np.random.SeedSequence((seed + another, repetition))
+            one = settings[number]
+            return HidingRun(one.game, one.learner, prices[number], stream, conditional, sampled)
 
         super().__init__(make, self.trials + runs)
 
     @property
     def trials(self) -> int:
-        """The number of runs that choose among several penalties."""
-        return TRIALS * len(self.penalties) if len(self.penalties) > 1 else 0
+        """The number of runs that choose among several settings."""
+        return self.waits[-1] if self.waits else 0
+
+    def _place(self, run: int) -> tuple[int, int]:
+        """Return the number of the setting of a run, and how many of its runs came before."""
+        begin = before = 0
+        for over, (count, each) in enumerate(self.rounds):
+            if run < begin + count * each:
+                again, rank = divmod(run - begin, count)
+                return list(self.tried(over))[rank], before + again
+            begin, before = begin + count * each, before + each
+        return self.chosen, run - begin
+
+    def tried(self, rounds: int) -> dict[int, list[float]]:
+        """Return the final payoffs of the trials in the first ``rounds`` by setting, the best on average first."""
+        found: dict[int, list[float]] = {number: [] for number in range(len(self.settings))}
+        finals = (float(result["scores"][-1, 0]) for result in self.results)
+        for count, each in self.rounds[:rounds]:
+            left = list(found)[:count]
+            for number in left * each:
+                found[number].append(next(finals))
+            best = sorted(left, key=lambda number: -float(np.mean(found[number])))
+            found = {number: found[number] for number in [*best, *list(found)[count:]]}
+        return found
 
     @property
     def chosen(self) -> int:
-        """The number of the penalty that ended best on average."""
-        return int(np.argmax(self.means)) if self.trials else 0
-
-    @property
-    def means(self) -> list[float]:
-        """The mean final payoff of each of several penalties."""
-        count = len(self.penalties) if self.trials else 0
-        parts = [self.results[k * TRIALS : (k + 1) * TRIALS] for k in range(count)]
-        return [float(np.mean([result["scores"][-1, 0] for result in part])) for part in parts]
+        """The number of the setting that ended best on average."""
+        return next(iter(self.tried(len(self.rounds))))
 
     @property
     def measured(self) -> list[dict[str, Any]]:
