@@ -24,6 +24,7 @@ from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, 
 from infoset.solvers.teams.polynomial import MOST_NODES
 from infoset.solvers.teams.progressive_hiding import (
     LEARNERS,
+    PENALTIES,
     Hidings,
     NoRegretLearner,
     Penalty,
@@ -141,10 +142,10 @@ class ProgressiveHiding(Checked):
 
     relax: str = "auto"
     """The information that the team may use while it learns.  Without any parameter, a single team tries several
-    settings of all three and uses the one that ends best on average; else what is not given is ``recall``, 2 and
-    ``ftrl``."""
+    settings of all three and uses the best; else what is not given is ``recall``, 2 and ``ftrl``."""
     penalty: Value = "auto"
-    """The price of using it: a number, ``20:60`` for one that grows, or a list of numbers to choose from."""
+    """The price of using it: a number, ``20:60`` for one that grows, ``balanced(start=1)`` for one that balances how
+    far the policy is from its projection with how much it changes, or a list of numbers to choose from."""
     learner: Value = "auto"
     """The learner at every information set: ftrl, hedge, rm or rm+, with parameters: ``rm(spread=20)``."""
 
@@ -206,25 +207,23 @@ def payoff_unit(game: HiddenGame) -> float:
 def in_units(unit: float) -> list[ProgressiveHiding]:
     """Return settings to choose from, with penalties and learners in units of payoffs.
 
-    Those that are good at more games come first.  Each is the best of all on some game that was tried.
+    On every game that was tried one of them is about the best of a grid of 200; the last hides nothing.
     """
 
-    def growing(start: float, end: float) -> str:
-        return f"{start * unit:.6g}:{end * unit:.6g}"
+    def name(word: str, **parameters: float) -> Name:
+        return Name(word, tuple((key, float(f"{value:.6g}")) for key, value in parameters.items()))
 
-    def rate(factor: float) -> Name:
-        return Name("ftrl", (("eta", float(f"{factor / unit:.6g}")),))
+    def balance(start: float, factor: float = 1.2) -> Name:
+        return name("balanced", start=start * unit, factor=factor)
 
-    def spread(word: str, factor: float) -> Name:
-        return Name(word, (("spread", float(f"{factor * unit:.6g}")),))
-
+    near, far, weights = name("rm+", spread=unit / 4), name("rm+", spread=unit), name("ftrl", eta=4 / unit)
     return [
-        ProgressiveHiding("recall", growing(0.25, 0.75), spread("rm+", 0.25)),
-        ProgressiveHiding("recall", growing(0, 1), rate(4)),
-        ProgressiveHiding("reveal", growing(0, 1), spread("rm+", 0.25)),
-        ProgressiveHiding("true", 0.0, rate(4)),
-        ProgressiveHiding("reveal", 2 * unit, rate(1)),
-        ProgressiveHiding("reveal", growing(1, 5), spread("rm+", 0.25)),
+        ProgressiveHiding("recall", balance(0.25), near),
+        ProgressiveHiding("reveal", balance(0.05), near),
+        ProgressiveHiding("recall", balance(1), far),
+        ProgressiveHiding("recall", balance(0.05, 2), near),
+        ProgressiveHiding("recall", balance(1), weights),
+        ProgressiveHiding("true", 0, weights),
     ]
 
 
@@ -236,11 +235,11 @@ class HidingJob(Hidings):
         return optimum_of(self.game) if len(self.game.teams) == 1 else None
 
     def notes(self) -> dict[str, Any]:
-        """Return the mean final payoff of each of several settings, the best first, and the one chosen."""
+        """Return the mean payoff of the runs of each of several settings, the best first, and the one chosen."""
         if not self.trials or self.number < self.trials:
             return {}
         tried = self.tried(len(self.rounds))
-        means = {self.settings[number].name: float(np.mean(finals)) for number, finals in tried.items()}
+        means = {self.settings[number].name: float(np.mean(payoffs)) for number, payoffs in tried.items()}
         return {"settings": means, "chosen": self.settings[self.chosen].name}
 
 
@@ -283,6 +282,8 @@ def _penalty(price: Value, whole: Value) -> Penalty | float:
     """Return one of the penalties in ``whole`` as a number or a schedule.  Raises ``ParameterError``."""
     if price == AUTO == whole:
         return 2.0
+    if price is whole and (isinstance(price, Name) or price in PENALTIES):
+        return build("penalty", price if isinstance(price, Name) else Name(str(price)), PENALTIES)
     if price is whole and isinstance(price, str) and ":" in price:
         return linear(*(_number(part, whole) for part in price.split(":", 1)))
     return _number(price, whole)
@@ -295,5 +296,8 @@ def _number(part: Value, whole: Value) -> float:
         number = -1.0
     if not 0 <= number < inf:
         shown = shorten(format_value(whole))
-        raise ParameterError(f"penalty={shown}; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]")
+        raise ParameterError(
+            f"penalty={shown}; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]; or "
+            "balanced(start=1)"
+        )
     return number

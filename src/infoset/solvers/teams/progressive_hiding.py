@@ -18,7 +18,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
-from infoset.names import check_choice, check_range
+from infoset.names import check_choice, check_number, check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import next_word
 from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
@@ -34,6 +34,9 @@ from infoset.solvers.teams.hidden_game import (
     spread,
     spread_outside,
 )
+
+WIDEST = 1000.0
+"""The largest factor by which a balanced penalty departs from its start, either way."""
 
 
 class HidingState(NamedTuple):
@@ -102,7 +105,30 @@ def steer(scale, factor, ceiling, payoff):
     return scale * factor if payoff > ceiling else scale / factor
 
 
-def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before, scores):
+@inline_kernel
+def residual(a, s, team):
+    """Return the squared distance of a team's policy to its projection, weighted by the probabilities of the nodes."""
+    total = 0.0
+    for v in range(len(a.parent)):
+        if a.team[v] == team:
+            own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
+            for action in range(a.first_child[v + 1] - a.first_child[v]):
+                total += s.reach[v] * (s.policy[own + action] - s.projected[k + action]) ** 2
+    return total
+
+
+@inline_kernel
+def change(a, s, team):
+    """Return the squared distance of a team's policy to its last one, in ``value``, weighted like ``residual``."""
+    total = 0.0
+    for g in range(len(a.relaxed_team)):
+        if a.relaxed_team[g] == team:
+            for q in range(a.relaxed_first[g], a.relaxed_first[g + 1]):
+                total += s.mass[g] * (s.policy[q] - s.value[q]) ** 2
+    return total
+
+
+def _hide(a, s, schedule, penalties, factor, ceiling, balanced, mean, conditional, before, scores):
     """Run one iteration for each row of ``schedule``, in which the teams learn in turn.
 
     ``mean`` (C,) becomes the mean projection over all iterations, of which ``before`` came earlier.  ``scores``
@@ -111,7 +137,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
     """
     teams, scale = a.payoff.shape[0], s.scale[0]
     for t in range(len(penalties)):
-        penalty = scale * penalties[t]
+        penalty, apart, moved = scale * penalties[t], 0.0, 0.0
         for team in range(teams):
             spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
             project(a, s.policy, s.reach, s.projected, s.mass)
@@ -122,6 +148,9 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
             if not conditional:
                 spread_outside(a, s.policy, team, s.reach)
             local_rewards(a, s, team, penalty, conditional)
+            if balanced:
+                apart += residual(a, s, team)
+                s.value[: len(s.policy)] = s.policy  # the values are used up, and there are more nodes than actions
             for g in range(len(a.relaxed_team)):
                 first, last = a.relaxed_first[g], a.relaxed_first[g + 1]
                 if a.relaxed_team[g] == team and s.mass[g] > 0.0:
@@ -129,7 +158,12 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
                     for q in range(first, last):
                         mean_reward += s.policy[q] * s.rewards[q]
                     update(0, 0, first, last, mean_reward, s.rewards, s.policy, s.memory, schedule[t])
-        scale = steer(scale, factor, ceiling, scores[t, teams])
+            if balanced:
+                moved += change(a, s, team)
+        if balanced:
+            scale = min(max(steer(scale, factor, moved, apart), 1.0 / WIDEST), WIDEST)
+        else:
+            scale = steer(scale, factor, ceiling, scores[t, teams])
     s.scale[0] = scale
 
 
@@ -252,12 +286,14 @@ class Penalty(NamedTuple):
 
     ``schedule`` maps shares of the training that are over (k,), from 0 to 1, to penalties (k,).  They are multiplied by
     a number, initially 1, which is multiplied by ``factor`` after an iteration in which the first team's relaxed policy
-    earned more than ``ceiling`` and divided by it after any other.  A factor of 1 leaves the schedule unchanged.
+    earned more than ``ceiling`` and divided by it after any other.  A factor of 1 leaves the schedule unchanged.  Where
+    ``balanced``, the number grows instead where the policy is farther from its projection than it moved.
     """
 
     schedule: Callable[[FloatArray], FloatArray]
     factor: float = 1.0
     ceiling: float = np.inf
+    balanced: bool = False
 
 
 def constant(penalty: float) -> Penalty:
@@ -279,6 +315,23 @@ def controlled(start: float, ceiling: float, factor: float = 1.1) -> Penalty:
     if not factor > 1:
         raise ParameterError(f"factor={factor} is out of range; allowed: above 1")
     return constant(start)._replace(factor=float(factor), ceiling=float(ceiling))
+
+
+def balanced(start: float = 1.0, factor: float = 2.0) -> Penalty:
+    """Return a penalty that balances two distances, as in ADMM (Boyd et al. 2011, section 3.4.1).
+
+    It begins at ``start``, is multiplied by ``factor`` after an iteration in which the squared distance between the
+    relaxed policy and its projection was larger than that between the policy and the next one, and divided by it after
+    any other.  So the team neither stays relaxed nor stands still.  ``factor`` is above 1.
+    """
+    check_number("start", start, 0.0, float(np.finfo(float).max))
+    if not (np.isfinite(factor) and factor > 1):
+        raise ParameterError(f"factor={factor} is out of range; allowed: above 1")
+    return constant(start)._replace(factor=float(factor), balanced=True)
+
+
+PENALTIES: dict[str, Callable[..., Penalty]] = {"balanced": balanced}
+"""The penalties by name, apart from numbers and schedules."""
 
 
 class NoRegretLearner(NamedTuple):
@@ -406,6 +459,7 @@ class Prices(NamedTuple):
     penalties: FloatArray  # (I,)
     factor: float
     ceiling: float
+    balanced: bool
 
     @classmethod
     def of(cls, penalty: Penalty, iterations: int) -> Prices:
@@ -413,7 +467,7 @@ class Prices(NamedTuple):
         found = penalty.schedule(np.arange(iterations) / max(iterations - 1, 1))
         if not (np.isfinite(found).all() and (found >= 0).all()):
             raise ParameterError(f"penalty: {found.min():g} to {found.max():g}; allowed: numbers from 0")
-        return cls(found, penalty.factor, penalty.ceiling)
+        return cls(found, penalty.factor, penalty.ceiling, penalty.balanced)
 
 
 def grid_search(
@@ -462,9 +516,9 @@ class Setting(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A part of the trials: the best ``count`` settings so far get ``each`` more runs."""
+    """A part of the trials: the best ``settings`` so far get ``each`` more runs."""
 
-    count: int
+    settings: int
     each: int
 
 
@@ -486,8 +540,9 @@ def halving(settings: int, each: int) -> list[Round]:
 class Hidings(MultiStart):
     """Trainings from initial policies of their own, drawn with ``seed`` and their numbers.
 
-    Several ``settings`` are tried in ``rounds``, by default ``TRIALS`` runs of each, and the one whose trials end best
-    on average is used for the runs that count, with another seed, since selection overestimates the best of many.
+    Several ``settings`` are tried in ``rounds``, by default ``TRIALS`` runs of each, and the one whose trials are best
+    on average, by the best payoff of each, is used for the runs that count, with another seed, since selection
+    overestimates the best of many.
     """
 
     def __init__(
@@ -507,6 +562,8 @@ class Hidings(MultiStart):
             Prices.of(one.penalty if isinstance(one.penalty, Penalty) else constant(one.penalty), iterations)
             for one in settings
         ]
+        if sampled and any(price.balanced for price in prices):
+            raise ParameterError("penalty: a balanced one needs all histories; sampled=True visits those of an episode")
 
         def make(run: int) -> HidingRun:
             number, repetition = self._place(run)
@@ -533,20 +590,20 @@ class Hidings(MultiStart):
         return self.chosen, run - begin
 
     def tried(self, rounds: int) -> dict[int, list[float]]:
-        """Return the final payoffs of the trials in the first ``rounds`` by setting, the best on average first."""
+        """Return the payoffs of the trials in the first ``rounds`` by setting, the best on average first."""
         found: dict[int, list[float]] = {number: [] for number in range(len(self.settings))}
-        finals = (float(result["scores"][-1, 0]) for result in self.results)
+        payoffs = (float(result["value"]) for result in self.results)
         for count, each in self.rounds[:rounds]:
             left = list(found)[:count]
             for number in left * each:
-                found[number].append(next(finals))
+                found[number].append(next(payoffs))
             best = sorted(left, key=lambda number: -float(np.mean(found[number])))
             found = {number: found[number] for number in [*best, *list(found)[count:]]}
         return found
 
     @property
     def chosen(self) -> int:
-        """The number of the setting that ended best on average."""
+        """The number of the setting that was best on average."""
         return next(iter(self.tried(len(self.rounds))))
 
     @property
@@ -586,8 +643,11 @@ class HidingRun(RunInSeries):
     def step(self, iterations: int, until: float = np.inf) -> None:
         now = slice(self.iteration, self.iteration + iterations)
         prices = self.prices.penalties[now], self.prices.factor, self.prices.ceiling
-        how = (self.member, self.drawn, self.stream) if self.sampled else (self.conditional,)
-        given = (self.schedule[now], *prices, self.mean, *how, self.iteration, self.scores[now])
+        if self.sampled:
+            how: tuple[Any, ...] = (self.mean, self.member, self.drawn, self.stream)
+        else:
+            how = (self.prices.balanced, self.mean, self.conditional)
+        given = (self.schedule[now], *prices, *how, self.iteration, self.scores[now])
         with running_own(self.method.name, self.method.update):
             self.loop(self.arrays, self.state, *given)
         self.iteration += iterations
