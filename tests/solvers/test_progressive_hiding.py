@@ -303,7 +303,7 @@ def test_a_balanced_penalty_follows_two_distances() -> None:
         weights = np.repeat(mass, np.diff(a.relaxed_first))
         apart = weights @ (before - lift(game, run.state.projected)) ** 2
         grew.add(grows := apart > weights @ (run.state.policy - before) ** 2)
-        run.state.scale *= factor if grows else 1 / factor
+        run.state.scale[0] *= factor if grows else 1 / factor
     assert grew == {True, False}
     assert found.payoffs[0] == pytest.approx(run.result()["scores"][:-1, 0], abs=1e-9)
 
@@ -416,7 +416,7 @@ class Trace:
         self.regret, self.criterion, self.gap, self.projections = np.zeros(actions), 0.0, 0.0, []
         for t, price in enumerate(prices):
             policy = s.policy.copy()
-            loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, mean, False, t, np.zeros((1, 2)))
+            loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, False, mean, False, t, np.zeros((1, 2)))
             self.projections.append(s.projected.copy())
             self.criterion += s.value[0]
             worth = np.add.reduceat(policy * s.rewards, a.relaxed_first[:-1])

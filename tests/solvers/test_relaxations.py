@@ -68,9 +68,10 @@ def check_no_relaxation_lowers(small: GameTree, hidden: float) -> int:
     return compared
 
 
-@pytest.mark.parametrize("name", [*HANABI, TRADE])
-def test_no_relaxation_lowers_the_optimum(name: str) -> None:
-    assert check_no_relaxation_lowers(tree(name), team_optimum(tree(name)).value) >= 3
+@pytest.mark.parametrize(("name", "compared"), [*[(name, len(RELAXATIONS)) for name in HANABI], (TRADE, 2)])
+def test_no_relaxation_lowers_the_optimum(name: str, compared: int) -> None:
+    """In Trade Comm only ``recall`` and ``perfect`` have perfect recall, and the others too many policies to try."""
+    assert check_no_relaxation_lowers(tree(name), team_optimum(tree(name)).value) == compared
 
 
 @examples(40)
