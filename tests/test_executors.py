@@ -69,9 +69,11 @@ def test_a_competition_in_which_games_follow_from_games(elsewhere: Executor, tmp
     assert (plain(whole), whole.meetings) == (plain(here), here.meetings)
 
 
-@pytest.mark.parametrize("method", ["annealing", "progressive-hiding(penalty=[1,2])", "information-relaxation"])
+@pytest.mark.parametrize(
+    "method", ["annealing", "progressive-hiding", "progressive-hiding(penalty=[1,2])", "information-relaxation"]
+)
 def test_many_runs(method: str, elsewhere: Executor) -> None:
-    """The penalty of the later runs of progressive hiding follows from the earlier ones."""
+    """The setting of the later runs of progressive hiding follows from the earlier ones, in several rounds."""
     how = {"runs": 3, "iterations": 20, "seed": 3}
     here = infoset.solve("tiny_hanabi(game=F)", method, **how)
     there = infoset.solve("tiny_hanabi(game=F)", method, executor=elsewhere, **how)

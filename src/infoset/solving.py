@@ -304,8 +304,8 @@ def _shared(job: Job, config: RunConfig, max_histories: int | None, where: Where
     assert isinstance(job, MultiStart)
     with open_executor(where) as opened:
 
-        def deal(number: int, trials: list[dict[str, Any]]) -> Future[dict[str, Any]]:
-            return opened.submit(_one_run, config, max_histories, number, trials)
+        def deal(number: int, past: list[dict[str, Any]]) -> Future[dict[str, Any]]:
+            return opened.submit(_one_run, config, max_histories, number, past)
 
         job.dealt = DistributedRuns(deal, width(opened))
         yield
@@ -322,10 +322,10 @@ def _check_shared(job: Job, config: RunConfig) -> None:
         raise ParameterError(f"executor: {name} cannot be loaded by its name in another process") from None
 
 
-def _one_run(config: RunConfig, max_histories: int | None, number: int, trials: list[dict[str, Any]]) -> dict[str, Any]:
-    """Execute one run in any process and return its result."""
+def _one_run(config: RunConfig, max_histories: int | None, number: int, past: list[dict[str, Any]]) -> dict[str, Any]:
+    """Execute one run in any process and return its result; ``past`` are the results that it depends on."""
     job = _runs(config, max_histories)
-    job.results = trials
+    job.results = past
     run = job.make(number)
     run.step(run.total)
     return run.result()

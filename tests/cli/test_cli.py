@@ -276,7 +276,10 @@ def test_teams_train_with_more_than_they_may_know(tmp_path: Path) -> None:
         assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
         assert message in refused.stderr
     tried = json.loads(run(*command("penalty=[0.05,2]"), "--runs", "3", "--json").stdout)
-    assert (tried["chosen"], list(tried["penalties"]), tried["runs"]["count"]) == (2.0, ["0.05", "2"], 3)
+    settings = [f"progressive-hiding(penalty={penalty})" for penalty in ("2", "0.05")]
+    assert (tried["chosen"], list(tried["settings"]), tried["runs"]["count"]) == (settings[0], settings, 3)
+    printed = run("solve", game, "--method", "progressive-hiding", "--seed", "1").stdout
+    assert printed.count("on average by progressive-hiding(relax=") == 6
     relaxed = json.loads(run("solve", game, "--method", "information-relaxation", "--runs", "3", "--json").stdout)
     assert relaxed["runs"]["best"] <= relaxed["bound"] == pytest.approx(1.0)
     sweeps = ("--method", "annealing", "--iterations", "100", "--runs", "4")

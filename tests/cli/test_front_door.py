@@ -242,7 +242,7 @@ def test_options_do_what_they_say(option: str) -> None:
     assert shown(solve("kuhn_poker", method, **options))
 
 
-@pytest.mark.parametrize("method", ["annealing", "progressive-hiding", "information-relaxation"])
+@pytest.mark.parametrize("method", ["annealing", "progressive-hiding(penalty=2)", "information-relaxation"])
 def test_options_of_runs(method: str) -> None:
     found = solve("tiny_hanabi(game=F)", method, runs=3, iterations=5, seed=2)
     assert len(found.runs) == 3

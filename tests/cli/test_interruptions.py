@@ -27,7 +27,16 @@ SOLVES = {
     "mccfr by outcomes": ["leduc_poker", "--method", "mccfr(sampling=outcome)", "--iterations", "900000"],
     "public": ["gdl:meier", "--method", "public"],
     "annealing": ["tiny_bridge", "--method", "annealing", "--iterations", "60", "--runs", "3"],
-    "progressive-hiding": ["tiny_bridge", "--method", "progressive-hiding", "--iterations", "120", "--runs", "3"],
+    "progressive-hiding": [
+        "tiny_bridge",
+        "--method",
+        "progressive-hiding(relax=recall)",
+        "--iterations",
+        "120",
+        "--runs",
+        "3",
+    ],
+    "progressive-hiding that chooses": ["tiny_bridge", "--method", "progressive-hiding", "--iterations", "20"],
     "information-relaxation": [
         "tiny_bridge",
         "--method",

@@ -65,6 +65,8 @@ REFUSED = [
     ([*TEAM[:3], "progressive-hiding(relax=recal)"], "did you mean 'recall'"),
     ([*TEAM[:3], "progressive-hiding(penalty=x)"], "penalty=x; allowed"),
     ([*TEAM[:3], "progressive-hiding(penalty=[1,-1])"], r"penalty=\[1,-1\]; allowed: a number from 0"),
+    ([*TEAM[:3], "progressive-hiding(penalty=balanced(begin=1))"], "unknown parameter of balanced: 'begin'"),
+    ([*TEAM[:3], "progressive-hiding(penalty=balanced(start=-1))"], "start=-1; allowed: numbers from 0 to"),
     ([*TEAM, "--iterations", "0"], "iterations=0 is out of range; allowed: 1 to"),
     ([*TEAM, "--runs", str(10**8)], "runs=100000000 is out of range"),
     ([*TEAM, "--out", "file"], "file: cannot be written"),

@@ -46,7 +46,7 @@ def test_the_absent_minded_driver_stays_with_two_thirds(driver: str) -> None:
 
 
 def test_a_search_is_measured_by_the_bound(driver: str) -> None:
-    solution = solve(driver, "progressive-hiding", iterations=50)
+    solution = solve(driver, "progressive-hiding(penalty=2)", iterations=50)
     assert solution.bound == pytest.approx(4 / 3, abs=1e-6)
     assert solution.gap > 1e-3  # type: ignore[operator]
 

@@ -15,18 +15,26 @@ from extent import examples
 from infoset import Observed, SequenceForm, evaluate, load
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.policies.tabular import TabularPolicy
+from infoset.solvers.job import Limits, Watcher, advance
 from infoset.solvers.tabular.cfr import cfr
 from infoset.solvers.teams.hidden_game import HiddenGame, project, spread, spread_outside
 from infoset.solvers.teams.progressive_hiding import (
+    HidingRun,
+    Hidings,
     HidingState,
     NoRegretLearner,
     Penalty,
+    Prices,
+    Setting,
     back_up,
+    balanced,
     begin,
     compiled_hiding,
+    constant,
     controlled,
     ftrl,
     grid_search,
+    halving,
     hedge,
     linear,
     local_rewards,
@@ -277,6 +285,61 @@ def test_a_penalty_may_be_steered_by_the_payoff() -> None:
         controlled(1.0, 1.0, 1)
 
 
+def test_a_balanced_penalty_follows_two_distances() -> None:
+    """It grows where the policy is farther from its projection than it moves; a twin steers every iteration by hand."""
+    game, start, factor = HiddenGame.of(tree(TRADE), recall), 0.5, 1.5
+    found = progressive_hiding(game, balanced(start, factor), regret_matching(), iterations=60, seed=6)
+    a, grew = game.arrays, set()
+    run = HidingRun(
+        game, regret_matching(), Prices.of(constant(start), 60), np.random.SeedSequence((6, 0)),
+        conditional=True, sampled=False,
+    )  # fmt: skip
+    reach = np.zeros(len(a.parent))
+    for _ in range(60):
+        before = run.state.policy.copy()
+        run.step(1)
+        spread(a, before, a.relaxed, a.relaxed_first, reach)
+        mass = np.bincount(a.relaxed[a.relaxed >= 0], reach[a.relaxed >= 0])
+        weights = np.repeat(mass, np.diff(a.relaxed_first))
+        apart = weights @ (before - lift(game, run.state.projected)) ** 2
+        grew.add(grows := apart > weights @ (run.state.policy - before) ** 2)
+        run.state.scale[0] *= factor if grows else 1 / factor
+    assert grew == {True, False}
+    assert found.payoffs[0] == pytest.approx(run.result()["scores"][:-1, 0], abs=1e-9)
+
+
+def test_balanced_penalties_that_are_refused() -> None:
+    with pytest.raises(ParameterError, match="factor=1 is out of range; allowed: above 1"):
+        balanced(1.0, 1)
+    with pytest.raises(ParameterError, match="a balanced one needs all histories"):
+        progressive_hiding(HiddenGame.of(tree(TRADE), recall), balanced(), sampled=True)
+
+
+def test_settings_are_tried_by_successive_halving() -> None:
+    """Each round goes to the best so far by the mean of all their runs; the last is used with another seed."""
+    game = HiddenGame.of(tree(TRADE), recall)
+    settings = [Setting(game, price, ftrl(), f"{price}") for price in (0.0, 0.02, 0.1, 2.0, 5.0)]
+    job = Hidings(settings, 60, 4, 3, halving(5, 2))
+    assert (job.waits, job.runs) == ((10, 19, 29), 33)
+    advance(job, Limits(), Watcher())
+    alone = [[float(r["value"]) for r in trained(setting, 3, 10)] for setting in settings]
+    left = list(range(5))
+    for count, runs in ((5, 2), (3, 5), (2, 10)):
+        left = sorted(left[:count], key=lambda k: -np.mean(alone[k][:runs]))
+    tried = job.tried(len(job.rounds))
+    assert [len(payoffs) for payoffs in tried.values()] == [10, 10, 5, 2, 2]
+    assert all(payoffs == alone[k][: len(payoffs)] for k, payoffs in tried.items())
+    assert job.chosen == left[0]
+    assert [r["value"] for r in job.measured] == [r["value"] for r in trained(settings[job.chosen], 4, 4)]
+
+
+def trained(setting: Setting, seed: int, runs: int) -> list[dict[str, np.ndarray]]:
+    """The results of a setting alone."""
+    job = Hidings([setting], 60, runs, seed)
+    advance(job, Limits(), Watcher())
+    return job.results
+
+
 def test_the_best_penalty_by_grid_search() -> None:
     """tabular.md 3.2: penalties up to .2 never hide on Trade Comm (2,2), 2 does best."""
     game = HiddenGame.of(tree(TRADE), recall)
@@ -353,7 +416,7 @@ class Trace:
         self.regret, self.criterion, self.gap, self.projections = np.zeros(actions), 0.0, 0.0, []
         for t, price in enumerate(prices):
             policy = s.policy.copy()
-            loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, mean, False, t, np.zeros((1, 2)))
+            loop(a, s, schedule[t : t + 1], np.array([price]), 1.0, np.inf, False, mean, False, t, np.zeros((1, 2)))
             self.projections.append(s.projected.copy())
             self.criterion += s.value[0]
             worth = np.add.reduceat(policy * s.rewards, a.relaxed_first[:-1])

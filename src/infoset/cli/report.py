@@ -73,8 +73,8 @@ def solution_text(solution: Solution) -> str:
 
 def _runs_text(solution: Solution) -> list[str]:
     found, lines = runs_body(solution), []
-    for price, mean in solution.notes.get("penalties", {}).items():
-        lines.append(f"penalty {price:<8} ends at {mean:.5g} on average")
+    for setting, mean in solution.notes.get("settings", {}).items():
+        lines.append(f"tried            {mean:.5g} on average by {setting}")
     if found is not None and found["count"] > 1:
         share = found["share_optimal"]
         near = (

@@ -154,23 +154,20 @@ class MultiStart(Job):
     finished_as = "iterations"
     dealt: DistributedRuns | None = None
     """The executor of the runs, where they are not run in this process."""
+    waits: tuple[int, ...] = ()
+    """The numbers of runs that, with those after them, depend on the results of all runs before them."""
 
     def __init__(self, make: Callable[[int], RunInSeries], runs: int) -> None:
         self.make, self.runs = make, runs
+        self.results: list[dict[str, Any]] = []
         self.number, self.current = 0, make(0)
         self.each = self.current.total
         self.total: int = runs * self.each
-        self.results: list[dict[str, Any]] = []
 
     @property
     def iteration(self) -> int:  # type: ignore[override]
         """The number of iterations of all runs together."""
         return self.number * self.each + (self.current.iteration if self.number < self.runs else 0)
-
-    @property
-    def trials(self) -> int:
-        """The number of first runs on whose results the later runs depend."""
-        return 0
 
     def step(self, iterations: int, until: float = inf) -> None:
         if self.dealt is not None:
@@ -259,17 +256,17 @@ class DistributedRuns:
     """An executor that keeps up to ``width`` runs in progress and returns their results in order."""
 
     def __init__(self, deal: Callable[[int, list[dict[str, Any]]], Future[dict[str, Any]]], width: int) -> None:
-        """Take ``deal``, which starts a run, given its number and the results of the trials."""
+        """Take ``deal``, which starts a run, given its number and the results that it depends on."""
         self.deal, self.width = deal, width
         self.under_way: dict[int, Future[dict[str, Any]]] = {}
 
     def result(self, runs: MultiStart, until: float) -> dict[str, Any] | None:
         """Return the result of the next run; ``None`` where it is not over by ``until``."""
-        trials = runs.results[: runs.trials]
-        known = runs.runs if runs.number >= runs.trials else runs.trials
+        past = runs.results[: max((wait for wait in runs.waits if wait <= runs.number), default=0)]
+        known = min((wait for wait in runs.waits if wait > runs.number), default=runs.runs)
         for number in range(runs.number, min(runs.number + self.width, known)):
             if number not in self.under_way:
-                self.under_way[number] = self.deal(number, trials)
+                self.under_way[number] = self.deal(number, past)
         left = None if until == inf else max(until - time.monotonic(), 0.0)
         if not wait([self.under_way[runs.number]], left).done:
             return None

@@ -150,8 +150,9 @@ class HiddenGame:
         """Return the game in which ``teams`` learn, each on its map ``relax(tree, team)``; all players by default.
 
         Players in no team play the policy ``others``.  Raises ``ParameterError`` for a player in two teams, or in none
-        without ``others``, and ``UnsupportedGameError`` where no teams are given and not all players are paid the same.
-        Members of a team who are paid differently get the mean of their payoffs.
+        without ``others``, and where ``relax`` makes no map of the team on this tree; ``UnsupportedGameError`` where no
+        teams are given and not all players are paid the same.  Members of a team who are paid differently get the mean
+        of their payoffs.
         """
         if teams is None and not are_common(tree.graph.payoffs):
             raise UnsupportedGameError(f"{tree.name}: its players are not a team, since their payoffs differ")
@@ -164,6 +165,9 @@ class HiddenGame:
                 f"teams={sides}: some of the {len(tree.players)} players are in none; give their policy"
             )
         truths, maps = ([make(tree, side) for side in sides] for make in (true_map, relax))
+        for side, found in zip(sides, maps, strict=True):
+            if not isinstance(found, TreeMap) or found.tree is not tree or found.players != frozenset(side):
+                raise ParameterError(f"relax: it made no information map of the players {side} of {tree.name}")
         arrays = _arrays(tree, sides, truths, maps, others)
         return cls(tree, tuple(sides), tuple(truths), tuple(maps), arrays)
 

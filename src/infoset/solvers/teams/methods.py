@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, ClassVar
+
+import numpy as np
 
 from infoset.compiled import Compiled
 from infoset.errors import BudgetError, ParameterError, UnknownNameError, UnsupportedGameError, shorten
@@ -20,11 +22,26 @@ from infoset.solvers.teams.information_relaxation import Relaxations, check_pena
 from infoset.solvers.teams.optimum import METHODS as PROOFS
 from infoset.solvers.teams.optimum import PROVING, TeamOptimum, check_provable, team_optimum
 from infoset.solvers.teams.polynomial import MOST_NODES
-from infoset.solvers.teams.progressive_hiding import LEARNERS, Hidings, NoRegretLearner, Penalty, linear
+from infoset.solvers.teams.progressive_hiding import (
+    LEARNERS,
+    PENALTIES,
+    Hidings,
+    NoRegretLearner,
+    Penalty,
+    Setting,
+    ftrl,
+    halving,
+    linear,
+)
 from infoset.solvers.teams.team_maxmin import read_teams
 from infoset.tree.information import RELAXATIONS
 
 SECONDS_FOR_OPTIMUM = 10.0
+AUTO = "auto"
+RUNS_OF_SETTINGS, RUNS_OF_BEST = 2, 12
+"""The number of runs of each setting in the first of the rounds that choose one, and of the one chosen."""
+WORK = 50_000_000
+"""How many nodes one run of each of the settings may visit; where it would be more, fewer are tried."""
 
 
 @dataclass(frozen=True)
@@ -123,20 +140,23 @@ def optimum_of(game: HiddenGame) -> tuple[float, str] | None:
 class ProgressiveHiding(Checked):
     """Teams learn with more information than they have, at a price (Heymann & Lanctot 2025, Algorithm 2)."""
 
-    relax: str = "recall"
-    """The information that the teams may use while they learn."""
-    penalty: Value = 2.0
-    """The price of using it: a number, ``20:60`` for one that grows, or a list of numbers to choose from."""
-    learner: Value = "ftrl"
+    relax: str = "auto"
+    """The information that the team may use while it learns.  Without any parameter, a single team tries several
+    settings of all three and uses the best; else what is not given is ``recall``, 2 and ``ftrl``."""
+    penalty: Value = "auto"
+    """The price of using it: a number, ``20:60`` for one that grows, ``balanced(start=1)`` for one that balances how
+    far the policy is from its projection with how much it changes, or a list of numbers to choose from."""
+    learner: Value = "auto"
     """The learner at every information set: ftrl, hedge, rm or rm+, with parameters: ``rm(spread=20)``."""
 
     takes: ClassVar[frozenset[str]] = frozenset({"iterations", "seconds", "runs", "teams"})
     default: ClassVar[Limits] = Limits()
 
     def __post_init__(self) -> None:
-        if self.relax not in RELAXATIONS:
-            raise UnknownNameError("relaxation", self.relax, RELAXATIONS)
-        self._penalties()
+        if self.relax not in (AUTO, *RELAXATIONS):
+            raise UnknownNameError("relaxation", self.relax, (AUTO, *RELAXATIONS))
+        for price in self._prices():
+            _penalty(price, self.penalty)
         self._learner()
 
     @property
@@ -148,24 +168,63 @@ class ProgressiveHiding(Checked):
 
     def _learner(self) -> NoRegretLearner:
         name = self.learner if isinstance(self.learner, Name) else Name(str(self.learner))
-        return build("learner", name, LEARNERS)
+        return ftrl() if self.learner == AUTO else build("learner", name, LEARNERS)
 
-    def _penalties(self) -> list[Penalty | float]:
-        """Return the penalties as numbers or schedules.  Raises ``ParameterError``."""
-        values = self.penalty if isinstance(self.penalty, tuple) and not isinstance(self.penalty, Name) else None
-        if values is not None:
-            return [_number(value, self.penalty) for value in values]
-        if isinstance(self.penalty, str) and ":" in self.penalty:
-            return [linear(*(_number(part, self.penalty) for part in self.penalty.split(":", 1)))]
-        return [_number(self.penalty, self.penalty)]
+    def _prices(self) -> tuple[Value, ...]:
+        """Return the penalties to choose from, as they were given."""
+        several = isinstance(self.penalty, tuple) and not isinstance(self.penalty, Name)
+        return self.penalty if several else (self.penalty,)  # type: ignore[return-value]
 
     def job(self, compiled: Compiled, config: SolveConfig) -> HidingJob:
-        """Return the runs on a game; by default one run of 200 iterations."""
-        iterations, runs = config.iterations, config.runs
-        return HidingJob(
-            hidden_game(compiled, self.relax, config.teams), self._penalties(), self._learner(),
-            200 if iterations is None else iterations, 1 if runs is None else runs, config.seed or 0,
-        )  # fmt: skip
+        """Return the runs on a game, by default of 200 iterations, after those that choose a setting."""
+        iterations = 200 if config.iterations is None else config.iterations
+        game = hidden_game(compiled, self.relaxation, config.teams)
+        tried, rounds, runs = [replace(self, penalty=price) for price in self._prices()], None, 1
+        if self.relax == self.penalty == self.learner == AUTO and len(game.teams) == 1:
+            most = WORK // (len(game.tree.parent) * max(iterations, 1))
+            tried = in_units(payoff_unit(game))[: max(most, 1)]
+            rounds, runs = halving(len(tried), RUNS_OF_SETTINGS), RUNS_OF_BEST if len(tried) > 1 else 1
+        games = {one.relaxation: hidden_game(compiled, one.relaxation, config.teams) for one in tried}
+        settings = [
+            Setting(games[one.relaxation], _penalty(one.penalty, one.penalty), one._learner(), one.name)
+            for one in tried
+        ]
+        runs = runs if config.runs is None else config.runs
+        return HidingJob(settings, iterations, runs, config.seed or 0, rounds)
+
+    @property
+    def relaxation(self) -> str:
+        """The relaxation of this setting."""
+        return "recall" if self.relax == AUTO else self.relax
+
+
+def payoff_unit(game: HiddenGame) -> float:
+    """Return the range of a team's payoffs, or 1 where all are equal."""
+    a = game.arrays
+    return float(np.ptp(a.payoff[0, np.diff(a.first_child) == 0])) or 1.0
+
+
+def in_units(unit: float) -> list[ProgressiveHiding]:
+    """Return settings to choose from, with penalties and learners in units of payoffs.
+
+    On every game that was tried one of them is about the best of a grid of 200; the last hides nothing.
+    """
+
+    def name(word: str, **parameters: float) -> Name:
+        return Name(word, tuple((key, float(f"{value:.6g}")) for key, value in parameters.items()))
+
+    def balance(start: float, factor: float = 1.2) -> Name:
+        return name("balanced", start=start * unit, factor=factor)
+
+    near, far, weights = name("rm+", spread=unit / 4), name("rm+", spread=unit), name("ftrl", eta=4 / unit)
+    return [
+        ProgressiveHiding("recall", balance(0.25), near),
+        ProgressiveHiding("reveal", balance(0.05), near),
+        ProgressiveHiding("recall", balance(1), far),
+        ProgressiveHiding("recall", balance(0.05, 2), near),
+        ProgressiveHiding("recall", balance(1), weights),
+        ProgressiveHiding("true", 0, weights),
+    ]
 
 
 class HidingJob(Hidings):
@@ -176,11 +235,12 @@ class HidingJob(Hidings):
         return optimum_of(self.game) if len(self.game.teams) == 1 else None
 
     def notes(self) -> dict[str, Any]:
-        """Return the mean final payoff of each of several penalties, and the one chosen."""
+        """Return the mean payoff of the runs of each of several settings, the best first, and the one chosen."""
         if not self.trials or self.number < self.trials:
             return {}
-        tried = {f"{price:g}": mean for price, mean in zip(self.penalties, self.means, strict=True)}
-        return {"penalties": tried, "chosen": float(self.penalties[self.chosen])}  # type: ignore[arg-type]
+        tried = self.tried(len(self.rounds))
+        means = {self.settings[number].name: float(np.mean(payoffs)) for number, payoffs in tried.items()}
+        return {"settings": means, "chosen": self.settings[self.chosen].name}
 
 
 @dataclass(frozen=True)
@@ -218,6 +278,17 @@ class InformationRelaxation(Checked):
         )  # fmt: skip
 
 
+def _penalty(price: Value, whole: Value) -> Penalty | float:
+    """Return one of the penalties in ``whole`` as a number or a schedule.  Raises ``ParameterError``."""
+    if price == AUTO == whole:
+        return 2.0
+    if price is whole and (isinstance(price, Name) or price in PENALTIES):
+        return build("penalty", price if isinstance(price, Name) else Name(str(price)), PENALTIES)
+    if price is whole and isinstance(price, str) and ":" in price:
+        return linear(*(_number(part, whole) for part in price.split(":", 1)))
+    return _number(price, whole)
+
+
 def _number(part: Value, whole: Value) -> float:
     try:
         number = float(part)  # type: ignore[arg-type]
@@ -225,5 +296,8 @@ def _number(part: Value, whole: Value) -> float:
         number = -1.0
     if not 0 <= number < inf:
         shown = shorten(format_value(whole))
-        raise ParameterError(f"penalty={shown}; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]")
+        raise ParameterError(
+            f"penalty={shown}; allowed: a number from 0, two as 20:60, or a list of them, [0.5,1,2]; or "
+            "balanced(start=1)"
+        )
     return number

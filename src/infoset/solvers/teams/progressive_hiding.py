@@ -18,7 +18,7 @@ from infoset.arguments import checks_arguments
 from infoset.base import FloatArray
 from infoset.errors import ParameterError
 from infoset.jit import checked_kernel, inline_kernel, kernel, with_piece
-from infoset.names import check_choice, check_range
+from infoset.names import check_choice, check_number, check_range
 from infoset.policies.tabular import TabularPolicy
 from infoset.randomness import next_word
 from infoset.solvers.job import Limits, MultiStart, RunInSeries, Watcher, advance
@@ -34,6 +34,9 @@ from infoset.solvers.teams.hidden_game import (
     spread,
     spread_outside,
 )
+
+WIDEST = 1000.0
+"""The largest factor by which a balanced penalty departs from its start, either way."""
 
 
 class HidingState(NamedTuple):
@@ -102,7 +105,30 @@ def steer(scale, factor, ceiling, payoff):
     return scale * factor if payoff > ceiling else scale / factor
 
 
-def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before, scores):
+@inline_kernel
+def residual(a, s, team):
+    """Return the squared distance of a team's policy to its projection, weighted by the probabilities of the nodes."""
+    total = 0.0
+    for v in range(len(a.parent)):
+        if a.team[v] == team:
+            own, k = a.relaxed_first[a.relaxed[v]], a.true_first[a.true[v]]
+            for action in range(a.first_child[v + 1] - a.first_child[v]):
+                total += s.reach[v] * (s.policy[own + action] - s.projected[k + action]) ** 2
+    return total
+
+
+@inline_kernel
+def change(a, s, team):
+    """Return the squared distance of a team's policy to its last one, in ``value``, weighted like ``residual``."""
+    total = 0.0
+    for g in range(len(a.relaxed_team)):
+        if a.relaxed_team[g] == team:
+            for q in range(a.relaxed_first[g], a.relaxed_first[g + 1]):
+                total += s.mass[g] * (s.policy[q] - s.value[q]) ** 2
+    return total
+
+
+def _hide(a, s, schedule, penalties, factor, ceiling, balanced, mean, conditional, before, scores):
     """Run one iteration for each row of ``schedule``, in which the teams learn in turn.
 
     ``mean`` (C,) becomes the mean projection over all iterations, of which ``before`` came earlier.  ``scores``
@@ -111,7 +137,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
     """
     teams, scale = a.payoff.shape[0], s.scale[0]
     for t in range(len(penalties)):
-        penalty = scale * penalties[t]
+        penalty, apart, moved = scale * penalties[t], 0.0, 0.0
         for team in range(teams):
             spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
             project(a, s.policy, s.reach, s.projected, s.mass)
@@ -122,6 +148,9 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
             if not conditional:
                 spread_outside(a, s.policy, team, s.reach)
             local_rewards(a, s, team, penalty, conditional)
+            if balanced:
+                apart += residual(a, s, team)
+                s.value[: len(s.policy)] = s.policy  # the values are used up, and there are more nodes than actions
             for g in range(len(a.relaxed_team)):
                 first, last = a.relaxed_first[g], a.relaxed_first[g + 1]
                 if a.relaxed_team[g] == team and s.mass[g] > 0.0:
@@ -129,7 +158,12 @@ def _hide(a, s, schedule, penalties, factor, ceiling, mean, conditional, before,
                     for q in range(first, last):
                         mean_reward += s.policy[q] * s.rewards[q]
                     update(0, 0, first, last, mean_reward, s.rewards, s.policy, s.memory, schedule[t])
-        scale = steer(scale, factor, ceiling, scores[t, teams])
+            if balanced:
+                moved += change(a, s, team)
+        if balanced:
+            scale = min(max(steer(scale, factor, moved, apart), 1.0 / WIDEST), WIDEST)
+        else:
+            scale = steer(scale, factor, ceiling, scores[t, teams])
     s.scale[0] = scale
 
 
@@ -252,12 +286,14 @@ class Penalty(NamedTuple):
 
     ``schedule`` maps shares of the training that are over (k,), from 0 to 1, to penalties (k,).  They are multiplied by
     a number, initially 1, which is multiplied by ``factor`` after an iteration in which the first team's relaxed policy
-    earned more than ``ceiling`` and divided by it after any other.  A factor of 1 leaves the schedule unchanged.
+    earned more than ``ceiling`` and divided by it after any other.  A factor of 1 leaves the schedule unchanged.  Where
+    ``balanced``, the number grows instead where the policy is farther from its projection than it moved.
     """
 
     schedule: Callable[[FloatArray], FloatArray]
     factor: float = 1.0
     ceiling: float = np.inf
+    balanced: bool = False
 
 
 def constant(penalty: float) -> Penalty:
@@ -279,6 +315,23 @@ def controlled(start: float, ceiling: float, factor: float = 1.1) -> Penalty:
     if not factor > 1:
         raise ParameterError(f"factor={factor} is out of range; allowed: above 1")
     return constant(start)._replace(factor=float(factor), ceiling=float(ceiling))
+
+
+def balanced(start: float = 1.0, factor: float = 2.0) -> Penalty:
+    """Return a penalty that balances two distances, as in ADMM (Boyd et al. 2011, section 3.4.1).
+
+    It begins at ``start``, is multiplied by ``factor`` after an iteration in which the squared distance between the
+    relaxed policy and its projection was larger than that between the policy and the next one, and divided by it after
+    any other.  So the team neither stays relaxed nor stands still.  ``factor`` is above 1.
+    """
+    check_number("start", start, 0.0, float(np.finfo(float).max))
+    if not (np.isfinite(factor) and factor > 1):
+        raise ParameterError(f"factor={factor} is out of range; allowed: above 1")
+    return constant(start)._replace(factor=float(factor), balanced=True)
+
+
+PENALTIES: dict[str, Callable[..., Penalty]] = {"balanced": balanced}
+"""The penalties by name, apart from numbers and schedules."""
 
 
 class NoRegretLearner(NamedTuple):
@@ -381,7 +434,8 @@ def progressive_hiding(
     ((20, 200), 1.0)
     """
     chosen = ftrl() if learner is None else learner
-    job = Hidings(game, [penalty], chosen, iterations, runs, seed, conditional=conditional, sampled=sampled)
+    setting = Setting(game, penalty, chosen)
+    job = Hidings([setting], iterations, runs, seed, conditional=conditional, sampled=sampled)
     _, seconds = advance(job, Limits(), Watcher(advance=job.teller(progress)))
     found = job.results or job.known
     if not found:
@@ -405,6 +459,7 @@ class Prices(NamedTuple):
     penalties: FloatArray  # (I,)
     factor: float
     ceiling: float
+    balanced: bool
 
     @classmethod
     def of(cls, penalty: Penalty, iterations: int) -> Prices:
@@ -412,7 +467,7 @@ class Prices(NamedTuple):
         found = penalty.schedule(np.arange(iterations) / max(iterations - 1, 1))
         if not (np.isfinite(found).all() and (found >= 0).all()):
             raise ParameterError(f"penalty: {found.min():g} to {found.max():g}; allowed: numbers from 0")
-        return cls(found, penalty.factor, penalty.ceiling)
+        return cls(found, penalty.factor, penalty.ceiling, penalty.balanced)
 
 
 def grid_search(
@@ -447,53 +502,109 @@ def _advance(progress: Callable[[int, float], object], before: int, over: int, b
 
 
 TRIALS = 20
-"""The number of runs of each penalty, where there are several to choose from."""
+"""The number of runs of each setting, where there are several to choose from."""
+
+
+class Setting(NamedTuple):
+    """What a training can be varied in: the relaxation, which is part of the game, the penalty and the learner."""
+
+    game: HiddenGame
+    penalty: Penalty | float
+    learner: NoRegretLearner
+    name: str = ""
+    """What tells it from the other settings, for reports."""
+
+
+class Round(NamedTuple):
+    """A part of the trials: the best ``settings`` so far get ``each`` more runs."""
+
+    settings: int
+    each: int
+
+
+def halving(settings: int, each: int) -> list[Round]:
+    """Return rounds of about equally many runs, after each of which the worse half of the settings is left out.
+
+    The bandit is successive halving (Karnin, Koren & Somekh 2013): the time goes to the settings that do well.
+
+    >>> [tuple(one) for one in halving(6, 2)]
+    [(6, 2), (3, 4), (2, 6)]
+    """
+    rounds, count = [], settings
+    while count > 1:
+        rounds.append(Round(count, settings * each // count))
+        count = (count + 1) // 2
+    return rounds
 
 
 class Hidings(MultiStart):
     """Trainings from initial policies of their own, drawn with ``seed`` and their numbers.
 
-    Of several ``penalties`` each is tried on ``TRIALS`` runs, and the one that ends best on average is used for the
-    runs that count, with another seed, since selection overestimates the best of many.
+    Several ``settings`` are tried in ``rounds``, by default ``TRIALS`` runs of each, and the one whose trials are best
+    on average, by the best payoff of each, is used for the runs that count, with another seed, since selection
+    overestimates the best of many.
     """
 
     def __init__(
-        self, game: HiddenGame, penalties: Sequence[Penalty | float], learner: NoRegretLearner, iterations: int,
-        runs: int, seed: int, conditional: bool = True, sampled: bool = False,
+        self, settings: Sequence[Setting], iterations: int, runs: int, seed: int,
+        rounds: Sequence[Round] | None = None, conditional: bool = True, sampled: bool = False,
     ) -> None:  # fmt: skip
         check_range("iterations", iterations, 1, MOST_TRAININGS)
         check_range("runs", runs, 1, MOST_TRAININGS)
         check_range("seed", seed, 0, 2**63)
-        if not penalties:
+        if not settings:
             raise ParameterError("penalties: none to choose from; give at least one number from 0")
-        self.game, self.penalties = game, penalties
-        prices = [Prices.of(p if isinstance(p, Penalty) else constant(p), iterations) for p in penalties]
+        self.game, self.settings = settings[0].game, settings
+        every = [Round(len(settings), TRIALS)] if rounds is None else rounds
+        self.rounds = every if len(settings) > 1 else []
+        self.waits = tuple(np.cumsum([count * each for count, each in self.rounds]).tolist())
+        prices = [
+            Prices.of(one.penalty if isinstance(one.penalty, Penalty) else constant(one.penalty), iterations)
+            for one in settings
+        ]
+        if sampled and any(price.balanced for price in prices):
+            raise ParameterError("penalty: a balanced one needs all histories; sampled=True visits those of an episode")
 
         def make(run: int) -> HidingRun:
-            trial = run < self.trials
-            price = prices[run // TRIALS if trial else self.chosen]
-            numbers = (seed, run % TRIALS) if trial else (seed + (self.trials > 0), run - self.trials)
-            stream = np.random.SeedSequence(numbers)
-            return HidingRun(game, learner, price, stream, conditional, sampled)
+            number, repetition = self._place(run)
+            another = run >= self.trials > 0
+            stream = np.random.SeedSequence((seed + another, repetition))
+            one = settings[number]
+            return HidingRun(one.game, one.learner, prices[number], stream, conditional, sampled)
 
         super().__init__(make, self.trials + runs)
 
     @property
     def trials(self) -> int:
-        """The number of runs that choose among several penalties."""
-        return TRIALS * len(self.penalties) if len(self.penalties) > 1 else 0
+        """The number of runs that choose among several settings."""
+        return self.waits[-1] if self.waits else 0
+
+    def _place(self, run: int) -> tuple[int, int]:
+        """Return the number of the setting of a run, and how many of its runs came before."""
+        begin = before = 0
+        for over, (count, each) in enumerate(self.rounds):
+            if run < begin + count * each:
+                again, rank = divmod(run - begin, count)
+                return list(self.tried(over))[rank], before + again
+            begin, before = begin + count * each, before + each
+        return self.chosen, run - begin
+
+    def tried(self, rounds: int) -> dict[int, list[float]]:
+        """Return the payoffs of the trials in the first ``rounds`` by setting, the best on average first."""
+        found: dict[int, list[float]] = {number: [] for number in range(len(self.settings))}
+        payoffs = (float(result["value"]) for result in self.results)
+        for count, each in self.rounds[:rounds]:
+            left = list(found)[:count]
+            for number in left * each:
+                found[number].append(next(payoffs))
+            best = sorted(left, key=lambda number: -float(np.mean(found[number])))
+            found = {number: found[number] for number in [*best, *list(found)[count:]]}
+        return found
 
     @property
     def chosen(self) -> int:
-        """The number of the penalty that ended best on average."""
-        return int(np.argmax(self.means)) if self.trials else 0
-
-    @property
-    def means(self) -> list[float]:
-        """The mean final payoff of each of several penalties."""
-        count = len(self.penalties) if self.trials else 0
-        parts = [self.results[k * TRIALS : (k + 1) * TRIALS] for k in range(count)]
-        return [float(np.mean([result["scores"][-1, 0] for result in part])) for part in parts]
+        """The number of the setting that was best on average."""
+        return next(iter(self.tried(len(self.rounds))))
 
     @property
     def measured(self) -> list[dict[str, Any]]:
@@ -532,8 +643,11 @@ class HidingRun(RunInSeries):
     def step(self, iterations: int, until: float = np.inf) -> None:
         now = slice(self.iteration, self.iteration + iterations)
         prices = self.prices.penalties[now], self.prices.factor, self.prices.ceiling
-        how = (self.member, self.drawn, self.stream) if self.sampled else (self.conditional,)
-        given = (self.schedule[now], *prices, self.mean, *how, self.iteration, self.scores[now])
+        if self.sampled:
+            how: tuple[Any, ...] = (self.mean, self.member, self.drawn, self.stream)
+        else:
+            how = (self.prices.balanced, self.mean, self.conditional)
+        given = (self.schedule[now], *prices, *how, self.iteration, self.scores[now])
         with running_own(self.method.name, self.method.update):
             self.loop(self.arrays, self.state, *given)
         self.iteration += iterations
