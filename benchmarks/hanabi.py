@@ -1,8 +1,10 @@
 """Hanabi in arrays: random steps a second beside OpenSpiel's, and the scores of hat guessing by the number of players.
 
-With ``--optima`` instead the exact optima of small Hanabi games, by a dynamic program over the team's beliefs.
+With ``--search`` instead the scores of the agent ``sparta`` beside ``hat-guessing``, with ``--optima`` the exact optima
+of small Hanabi games, by a dynamic program over the team's beliefs.
 
     python benchmarks/hanabi.py
+    python benchmarks/hanabi.py --search --games 1000 --players 2 --worlds 200
     python benchmarks/hanabi.py --optima
     python benchmarks/hanabi.py --games 1000
 """
@@ -19,7 +21,7 @@ from multiprocessing import get_context
 
 import numpy as np
 
-from infoset import load
+from infoset import load, play_match
 from infoset.games.hanabi import hanabi
 from infoset.games.hanabi_tables import make_tables, play_randomly
 from infoset.games.hat_guessing import score_series
@@ -63,6 +65,33 @@ def count_their_steps() -> float:
     return steps / (time.perf_counter() - began)
 
 
+def play_searched(task: tuple[int, int, int]) -> float:
+    """Return the score of a game of ``players`` of whom the first searches with so many worlds."""
+    players, worlds, seed = task
+    agents = [f"sparta(worlds={worlds})", *["hat-guessing"] * (players - 1)]
+    return play_match(f"hanabi(players={players})", agents, seed=seed).returns[0]
+
+
+def show_search(players: int, worlds: int, games: int) -> None:
+    """Print the mean score of a search after every tenth of the games."""
+    print("| players | worlds | games | mean score (95 %) | 25 of 25 | seconds a game in one process |")
+    print("| ---: | ---: | ---: | --- | ---: | ---: |")
+    scores: list[float] = []
+    began = time.perf_counter()
+    with ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+        for score in pool.map(play_searched, [(players, worlds, seed) for seed in range(games)]):
+            scores.append(score)
+            if len(scores) % max(games // 10, 1) == 0:
+                found = np.array(scores)
+                mean = Mean.of(len(found), found.sum(), (found**2).sum())
+                seconds = PROCESSES * (time.perf_counter() - began) / len(scores)
+                print(
+                    f"| {players} | {worlds} | {len(scores)} | {mean.value:.3f} ± {mean.margin:.3f} | "
+                    f"{(found == 25).mean():.1%} | {seconds:.1f} |",
+                    flush=True,
+                )
+
+
 def show_optima() -> None:
     """Print a table of optima with fractions, all with one life."""
     team_optimum(load("tiny_hanabi"), "beliefs")  # compiles
@@ -84,7 +113,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games", type=int, default=10_000, help="of each row of scores (default: %(default)s)")
     parser.add_argument("--optima", action="store_true", help="print optima of small games instead")
+    parser.add_argument("--search", action="store_true", help="print scores of a search instead")
+    parser.add_argument("--players", type=int, default=2, help="of the games with a search (default: %(default)s)")
+    parser.add_argument("--worlds", type=int, default=200, help="of a search (default: %(default)s)")
     given = parser.parse_args()
+    if given.search:
+        show_search(given.players, given.worlds, given.games)
+        return
     if given.optima:
         show_optima()
         return

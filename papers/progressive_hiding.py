@@ -515,7 +515,9 @@ trainings; the best of 32 settings is shown.)
 `infoset solve GAME --method progressive-hiding --seed K` chooses the relaxation, the penalty and the learner by itself
 (the paper does not say how). The table compares this, with {SEEDS} seeds, with that setting of this page which is the
 best on the game by the mean of 20 trainings: once, and as often as the command trains. Payoffs are means over the
-seeds, beside the lowest; a training has 200 iterations, or 400 episodes where it samples.
+seeds, beside the lowest; a training has 200 iterations, or 400 episodes where it samples. The settings that the
+method tries were found on these games, partly with one of these seeds, and those by hand are the eight of this
+page: the table says little of other games.
 """
     verdict = """
 ## What is reproduced, and what cannot be known
