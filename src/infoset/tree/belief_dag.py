@@ -325,8 +325,8 @@ class _Expansion:
     def _make_room(self, belief: int, actions: int) -> None:
         words, beliefs = _count_room(self.points, self.rows, self.found, belief, BATCH)
         _, edges, child, leaf = self.found.counts.tolist()
-        kept = sum(array.nbytes for arrays in (self.rows, self.found) for array in arrays)
-        taken = kept + self.rows.growth(words, words)
+        now = sum(array.nbytes for arrays in (self.rows, self.found) for array in arrays)
+        taken = now + self.rows.growth(words, words)
         taken += longer_bytes(self.found.child, child + words) + longer_bytes(self.found.leaf, leaf + words)
         if taken > self.memory:
             raise BudgetError(
