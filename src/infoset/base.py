@@ -42,7 +42,11 @@ Picture: TypeAlias = dict[str, Any]
 """A picture of a game as JSON data, by ``kind``; the other keys depend on the kind, and those in brackets are optional.
 
 ``table``: ``areas``, each with ``title``, ``cards`` (texts), ``hidden`` (the number of further cards that lie face
-down), ``note``, [``as``: ``die`` where they are dice], [``chips``: a number], [``player``: the owner, from 0].
+down), ``note``, [``as``: ``die`` where they are dice; or, for texts that begin with the letter of a colour,
+``colored``, a card with its rank (``?``: face down), ``stack``, the cards up to a rank (0: none), ``pile``, the ranks
+of all cards], [``below``: texts under each card], [``marked``: the numbers of cards to point out, from 0],
+[``chips``: a number], [``tokens``: rows of ``sign``, each with ``name``, the number ``left`` and the ``most`` that
+there are], [``player``: the owner, from 0].
 ``grid``: ``rows`` and ``columns`` (labels), ``cells`` (a text each), [``actions``: ``"r,c"`` to the number of the legal
 move that names the cell], [``slides``: ``"r,c"`` to such a mapping, for moves between cells], [``title``],
 [``hexagons``: 1 where each row lies half a cell to the right of the one above it, -1 to the left].

@@ -46,6 +46,13 @@ class Rows(NamedTuple):
             place_all(slots, begin, data, count)
         return Rows(slots, begin, data, self.size)
 
+    def growth(self, rows: int, words: int) -> int:
+        """Return the bytes that ``with_room`` would allocate."""
+        count = int(self.size[0])
+        slots = 8 << int((count + rows) * 2 * SPARE).bit_length() if (count + rows) * SPARE > len(self.slots) else 0
+        longer_data = longer_bytes(self.data, int(self.begin[count]) + words)
+        return slots + longer_bytes(self.begin, count + rows + 1) + longer_data
+
     def cut(self, rows: int) -> None:
         """Keep only the first ``rows`` rows."""
         self.size[0] = rows
@@ -110,6 +117,11 @@ def longer(array: A, size: int) -> A:
     grown = np.zeros((2 * size, *array.shape[1:]), dtype=array.dtype)
     grown[: len(array)] = array
     return grown  # type: ignore[return-value]
+
+
+def longer_bytes(array: npt.NDArray[Any], size: int) -> int:
+    """Return the bytes that ``longer`` would allocate."""
+    return 0 if size <= len(array) else 2 * size * array.itemsize * int(np.prod(array.shape[1:]))
 
 
 @linked_kernel

@@ -29,7 +29,7 @@ from infoset.tree.payoff_scale import smallest_range
 
 EQUILIBRIUM = "equilibrium"
 """The name of the policy of a game that is solved here."""
-CUSTOMARY = {"gdl:blind_tic_tac_toe": "blind_tic_tac_toe", "gdl:meier": "meier"}
+CUSTOMARY = {"gdl:blind_tic_tac_toe": "blind_tic_tac_toe", "gdl:meier": "meier", "hanabi": "hat-guessing"}
 SECONDS = 3.0  # to enumerate a game at the terminal, and again to solve it where that is not exact
 EXACTLY = 60.0  # seconds for a method that has no answer before its end
 NEAR = 1e-6  # share of the smallest range of a player's payoffs that counts as solved
@@ -101,7 +101,7 @@ def try_to_solve(compiled: Compiled) -> Solution | None:
 
 def customary(game: Game) -> str:
     """Return the opponent for a game not solved at once: its stock agent, a rule of thumb, or random."""
-    return game.rehearsal if isinstance(game, Rehearsed) else CUSTOMARY.get(game.name, "random")
+    return game.rehearsal if isinstance(game, Rehearsed) else CUSTOMARY.get(game.name.partition("(")[0], "random")
 
 
 class Cost(NamedTuple):

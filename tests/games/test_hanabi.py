@@ -327,15 +327,56 @@ def test_a_player_is_shown_the_hints_about_its_cards() -> None:
     game = load(SMALL)
     state, known = follow(SMALL, *DEAL, "hint R", "hint 1", "play 1", "R1")
     assert picture_text(seen(game, 1, known[1], state.legal_actions(1))).splitlines() == [
-        "P1          [Y2] [R1]   knows ?2 ??",
-        "P2          [Y?] [R?]",
-        "fireworks   [R1]        0 tokens, 2 lives",
+        "P1          [Y2] [R1]                 plays R1",
+        "            2",
+        "P2          [?] [?]",
+        "            Y   R",
+        "fireworks   [R1]* [Y0]                1 of 4",
         "discards",
-        "deck                    3 cards",
+        "tokens      ·· hints 0  ♥♥ lives 2    3 cards in the deck",
     ]
     assert [record_words(game, 1, record, known[1][:k]) for k, record in enumerate(known[1])][3:] == [
         "you draw a card", "P1 hints R: your card 2", "you hint 1: P1's card 1", "P1 plays card 1, R1", "P1 draws R1",
     ]  # fmt: skip
+
+
+def test_each_seat_sees_all_hands_but_its_own() -> None:
+    """In every view the own cards lie face down until somebody else looks, too, and all other hands are open."""
+    game, rng = rules_of("hanabi(players=3)"), random.Random(3)
+    step, known, made = game.start(), [()] * 3, (None,) * 3
+    for _ in range(60):
+        for p in range(3):
+            record = own_record(made[p], step.observation(p))
+            known[p] = known[p] if record is None else (*known[p], record)
+        state = step.state
+        if not isinstance(state, HanabiState):
+            break
+        for p in range(3):
+            hands = [area["cards"] for area in seen(game, p, known[p])["areas"][:3]]
+            assert hands == [[UNSEEN] * len(hand) if q == p else [*hand] for q, hand in enumerate(state.hands)]
+        assert [area["cards"] for area in game.picture(known)["areas"][:3]] == [[*hand] for hand in state.hands]
+        made = tuple([rng.choice(actions) if (actions := state.legal_actions(p)) else None for p in range(3)])
+        outcomes = dict(state.chance_outcomes(made))
+        step = state.play(made, rng.choices([*outcomes], [*outcomes.values()])[0] if outcomes else None)
+
+
+def test_the_cards_of_the_last_turn_are_marked() -> None:
+    """A hint marks the cards that it names, and a card that leaves a hand marks its firework or its pile."""
+
+    def marked(*events: str) -> dict[str, tuple[list[str], list[int], str]]:
+        _, known = follow(SMALL, *DEAL, *events)
+        areas = game.picture([known[0], None])["areas"]
+        return {area["title"]: (area["cards"], area["marked"], area["note"]) for area in areas if area.get("marked")}
+
+    game = rules_of(SMALL)
+    assert marked("hint R") == {"P2": (["Y1", "R2"], [1], "")}
+    assert marked("hint R", "play 2") == {"discards": (["R2"], [0], "")}
+    assert marked("hint R", "play 2", "R1", "play 1") == {"fireworks": (["R1", "Y0"], [0], "1 of 4")}
+    assert marked("hint R", "discard 1", "R1", "play 1") == {"fireworks": (["R1", "Y0"], [0], "1 of 4")}
+    assert marked("hint R", "play 2", "R1", "discard 2") == {"discards": (["R2", "Y2"], [1], "")}
+    _, known = follow(SMALL, *DEAL, "hint R", "play 2")
+    assert game.picture([None, known[1]])["areas"][1]["note"] == "plays R2, which does not fit"
+    assert record_words(game, 0, known[0][-1], known[0][:-1]) == "P2 plays card 2, R2, which does not fit"
 
 
 @pytest.mark.parametrize(

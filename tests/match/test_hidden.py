@@ -25,7 +25,8 @@ POMMERMAN = [
     "pommerman:PommeTeamCompetition-v0(seed=3)", "pommerman:PommeRadioCompetition-v2(seed=4)",
     "pommerman:PommeFFACompetition-v0(seed=5)", "pommerman:OneVsOne-v0(seed=6)",
 ]  # fmt: skip
-HIDING = {"hanabi", "kuhn_poker", "leduc_poker", "liars_dice", "gdl:meier", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe",
+HANABI = "hanabi(players=3,colors=3,ranks=3,hand=2,lives=1)"  # ends soon, while most cards are unseen
+HIDING = {HANABI, "kuhn_poker", "leduc_poker", "liars_dice", "gdl:meier", "gdl:kuhn_poker", "gdl:blind_tic_tac_toe",
           "gdl:small_battleships", "tiny_bridge", "tiny_hanabi", "trade_comm"}  # fmt: skip
 MOST_STEPS = 24
 IN_THE_FOG = 12  # so many steps of Pommerman: before bombs that others do not see decide who lives
@@ -156,7 +157,9 @@ def test_the_messages_of_a_seat_are_made_from_nothing_that_could_hold_a_hidden_f
     assert {"state", "seed", "rng"}.isdisjoint(Public.__struct_fields__)
 
 
-@pytest.mark.parametrize("name", ["kuhn_poker", "leduc_poker", "gdl:meier", "gdl:blind_tic_tac_toe", "tiny_hanabi"])
+@pytest.mark.parametrize(
+    "name", ["kuhn_poker", "leduc_poker", "gdl:meier", "gdl:blind_tic_tac_toe", "tiny_hanabi", HANABI]
+)
 def test_plays_that_a_player_cannot_tell_apart_are_the_same_bytes(name: str) -> None:
     assert compared(name, range(6)) > 0
 
@@ -166,7 +169,7 @@ def test_what_others_do_in_the_fog_is_not_sent() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SHIPPED + POMMERMAN)
+@pytest.mark.parametrize("name", [*SHIPPED, HANABI, *POMMERMAN])
 def test_two_hundred_games_of_every_kind(name: str) -> None:
     differ = compared(name, range(100, 300))
     assert differ > 20 or name not in HIDING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -14,23 +15,51 @@ from hypothesis import strategies as st
 import infoset
 from extent import examples, mark_slow, sample
 from infoset import GameTree, SequenceForm, TabularPolicy, evaluate, load, play_match, play_series, show, solve
+from infoset.clock import Clock
 from infoset.compiled import Compiled
-from infoset.errors import BudgetError, CheckpointError, ParameterError, PolicyError, UnsupportedGameError
+from infoset.errors import (
+    BudgetError,
+    CheckpointError,
+    ClockError,
+    ImperfectRecallError,
+    ParameterError,
+    PolicyError,
+    UnknownNameError,
+    UnsupportedGameError,
+)
 from infoset.match.agents import PolicyAgent
 from infoset.policies.belief_policy import BeliefLottery, BeliefPlay, BeliefPolicy
 from infoset.policies.loading import load_policy
+from infoset.solvers.choose import choose
+from infoset.solvers.config import SolveConfig
 from infoset.solvers.method import parse_method
 from infoset.solvers.teams import belief_passes, belief_programs, coordination
 from infoset.solvers.teams.belief_passes import Duel
 from infoset.solvers.teams.belief_regrets import BeliefRegrets
 from infoset.solvers.teams.coordination import Team
-from infoset.solvers.teams.team_maxmin import read_teams
+from infoset.solvers.teams.team_maxmin import DoubleOracle, read_teams
 from infoset.tree import belief_dag
 from infoset.tree.belief_dag import BeliefDag
 from random_games import RandomGame
+from solvers.test_imperfect_recall import forgetful_game
 from solvers.test_team_maxmin import SMALL, brute_force, pure_plans, table
 
+FEW_PLANS = {
+    2: [
+        0, 1, 4, 7, 8, 10, 11, 13, 15, 16, 18, 19, 21, 22, 24, 29, 30, 31, 32, 36, 38, 39, 42, 44, 45, 46, 47, 48,
+        50, 55, 58, 59, 62, 63, 64, 65, 69, 70, 71, 72, 73, 76, 79, 80, 81, 83, 85, 86, 93, 95,
+    ],
+    3: [
+        2, 3, 6, 12, 20, 23, 24, 26, 33, 37, 40, 44, 52, 56, 60, 61, 68, 73, 75, 77, 82, 84, 89, 96, 98, 100, 103,
+        108, 111, 115, 119, 126, 127, 132, 135, 142, 147, 155, 168, 169, 171, 173, 175, 177, 187, 189, 191, 196, 203,
+        206,
+    ],
+}  # fmt: skip
+"""Random games by depth in which everybody has a choice and brute force takes milliseconds."""
 KUHN = "kuhn_poker(players=3)"
+REFUSED = (
+    r"the belief DAG of P1\+P2 takes more than [\d.]+ MiB, at [\d,]+ edges and more to come; half of the free memory"
+)
 
 
 def worked(form: SequenceForm, teams: tuple[tuple[int, ...], ...], iterations: int = 3000) -> BeliefRegrets:
@@ -120,13 +149,35 @@ def test_best_plans_beside_the_integer_program(seed: int) -> None:
         assert best == pytest.approx(team.best(others).bound, abs=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(sample(15, 60)))
-def test_trees_beside_the_double_oracle(seed: int) -> None:
-    """Random trees whose third player is paid what the others lose."""
-    tree = GameTree.of(RandomGame(seed, num_players=3, depth=3))
+def opposed(seed: int, depth: int = 3) -> GameTree:
+    """A random tree whose third player is paid what the others lose."""
+    tree = GameTree.of(RandomGame(seed, num_players=3, depth=depth))
     payoffs = tree.graph.payoffs.copy()
     payoffs[:, 2] = -payoffs[:, 0] - payoffs[:, 1]
-    tree = replace(tree, graph=replace(tree.graph, payoffs=payoffs))
+    return replace(tree, graph=replace(tree.graph, payoffs=payoffs))
+
+
+@pytest.mark.parametrize(("depth", "place"), [(depth, place) for depth in FEW_PLANS for place in range(0, 50, 10)])
+def test_a_hundred_trees_beside_column_generation_and_brute_force(depth: int, place: int) -> None:
+    """Each with a pair of players as a team: three ways to one value."""
+    for number, seed in enumerate(FEW_PLANS[depth][place : place + 10], start=place):
+        form = SequenceForm.of(opposed(seed, depth))
+        teams = read_teams(("1+2", "1+3", "2+3")[number % 3], form.players)
+        expected = brute_force(form, teams)
+        columns = DoubleOracle(form, teams, seed=number)
+        columns.step(1000)
+        assert columns.done
+        assert columns.bounds == pytest.approx((expected, expected), abs=1e-8)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(belief_programs, "MOST_EDGES", 0 if number % 2 else 8000)
+            found = worked(form, teams).evaluation()
+        assert found.nash_conv <= 1e-4
+        assert abs(sum(found.values[player] for player in teams[0]) - expected) <= found.nash_conv + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(sample(15, 60)))
+def test_trees_beside_the_double_oracle(seed: int) -> None:
+    tree = opposed(seed)
     for teams, members in (("1+2", [0, 1]), ("1+3", [0, 2]), ("2+3", [1, 2])):
         proved = solve(tree, "team-maxmin", teams=teams)
         found = solve(tree, "belief-dag", teams=teams, iterations=1000)
@@ -204,8 +255,38 @@ def test_parents_come_before_children() -> None:
 
 def test_a_large_dag_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(belief_dag, "MOST_EDGES", 100)
-    with pytest.raises(BudgetError, match=r"the belief DAG of P1\+P2 has more than [\d,]+ edges; the limit is 100"):
+    with pytest.raises(
+        BudgetError, match=r"the belief DAG of P1\+P2 has more than [\d,]+ edges; the limit is 100; take "
+    ):
         solve(KUHN, "belief-dag", teams="1+2")
+
+
+def test_a_large_dag_is_refused_before_it_takes_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    form, free = SequenceForm.of(load("leduc_poker(players=3,ranks=3)")), 64 << 20
+    monkeypatch.setattr(belief_dag, "free_memory", lambda: free)
+    tracemalloc.start()
+    try:
+        with pytest.raises(BudgetError, match=REFUSED):
+            BeliefDag.of(form, (0, 1), limit=10**9)
+        assert tracemalloc.get_traced_memory()[1] < free
+    finally:
+        tracemalloc.stop()
+
+
+def test_building_ends_with_the_time_limit() -> None:
+    """The method says so in one line, and where the method is chosen another one is taken."""
+    compiled = Compiled.of(KUHN)
+    assert compiled.form
+    compiled.progress = Clock(0.0)
+    with pytest.raises(
+        ClockError, match=r"the belief DAG of P1\+P2 is not built in time: .* allow more --seconds, or take"
+    ):
+        solve(compiled, "belief-dag", teams="1+2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coordination, "MOST_TUPLES", 100)
+        found = choose(compiled, SolveConfig(teams="1+2"))
+    assert found.method.name == "progressive-hiding"
+    assert "the belief DAG of P1+P2 is not built in time" in found.why
 
 
 def test_chosen_where_the_integer_program_does_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,5 +467,11 @@ def test_bad_input() -> None:
         solve("matching_pennies_3p", "belief-dag", teams="1+2")
     with pytest.raises(ParameterError, match="declares no teams"):
         solve(KUHN, "belief-dag")
+    with pytest.raises(ParameterError, match=r"teams=1\+2,2\+3: P2 occurs in it twice"):
+        solve(KUHN, "belief-dag", teams="1+2,2+3")
+    with pytest.raises(UnknownNameError, match="unknown player of teams '4'; known: 1, 2, 3, P1, P2, P3"):
+        solve(KUHN, "belief-dag", teams="1+4,2+3")
+    with pytest.raises(ImperfectRecallError, match=r"P[12] has imperfect recall at information set"):
+        solve(forgetful_game(1, players=2), "belief-dag", teams="1,2")
     with pytest.raises(ParameterError, match=r"update=lp; allowed: cfr, cfr\+"):
         solve(KUHN, "belief-dag(update=lp)", teams="1+2")

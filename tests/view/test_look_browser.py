@@ -186,3 +186,24 @@ def test_a_link_that_only_this_machine_can_open_is_called_that(page: Any) -> Non
         "Only this machine can open it: infoset serve --host 0.0.0.0"
     )
     assert "#/play?game=kuhn_poker&against=equilibrium&token=" in page.evaluate("navigator.clipboard.readText()")
+
+
+def test_a_person_plays_hanabi_beside_agents(page: Any) -> None:
+    """The own cards lie face down, and a hint marks what it names."""
+    page.view("play?game=hanabi(players=3)")
+    page.locator(".seat-row select").first.wait_for()
+    chosen = [select.input_value() for select in page.locator(".seat-row select").all()]
+    assert chosen == ["human", "hat-guessing", "hat-guessing"]
+    page.view("play?game=hanabi(players=3)&against=hat-guessing&seed=1")
+    page.locator(".moves button", has_text="hint +1 1").click()
+    playwright.expect(page.locator(".past")).to_contain_text("you hint 1: P2's card 1")
+    playwright.expect(page.locator(".moves button", has_text="discard 1")).to_be_visible()  # the others have moved
+    hands = page.locator(".picture .table dt.seat + .hand")
+    assert hands.nth(0).locator(".card.back").count() == 5
+    assert [hands.nth(k).locator(".card").count() for k in range(3)] == [5, 5, 5]
+    assert page.locator(".picture .card.back").count() == 5
+    assert page.locator(".picture dt").nth(1).inner_text() == "P2 (+1)"
+    assert page.locator(".picture .stack").count() == 5 and page.locator(".picture .marked").count() >= 1
+    first = hands.nth(1).locator(".told").first
+    assert re.match("red 4;.* known: 2345", first.locator(".card").get_attribute("aria-label"))
+    assert first.locator(".below").all_text_contents() == ["", "2345"]

@@ -29,6 +29,7 @@ VARIANTS = [
     "goofspiel(players=3,num_cards=4)", "goofspiel(num_cards=4,imp_info=true,points_order=descending)",
     "goofspiel(players=3,num_cards=3,imp_info=true,returns_type=total_points)", "tiny_bridge(abstracted=false)",
     "tiny_hanabi(game=E)", "trade_comm(sees_message=true)", "oshi_zumo(coins=6,size=1,min_bid=1,alesia=true)",
+    "hanabi(players=3,colors=2,ranks=3,hand=2)", "hanabi(players=5,info=12)",
 ]  # fmt: skip
 LONG = {"gdl:blind_tic_tac_toe", "gdl:krieg_tic_tac_toe"}
 HIDING = {"hanabi", "kuhn_poker", "leduc_poker", "liars_dice", "tiny_bridge", "tiny_hanabi", "trade_comm", "gdl:meier",

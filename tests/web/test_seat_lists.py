@@ -13,6 +13,7 @@ import infoset
 from infoset.catalog import load
 from infoset.errors import InfosetError
 from infoset.match.agents import AGENTS
+from infoset.practice import customary
 from infoset.web.seats import fitting, is_for, is_remote, unfitting, why_not
 from infoset.web.tables import Tables
 
@@ -44,16 +45,17 @@ def room(folder: Path) -> Iterator[Tables]:
         (
             "kuhn_poker",
             {"random", "search", "is-mcts"},
-            {"human", "navocado", "skynet", "veteran", "simple", "uct", "meier"},
+            {"human", "navocado", "skynet", "veteran", "simple", "uct", "meier", "hat-guessing"},
         ),
         ("gdl:tic_tac_toe", {"random", "uct"}, {"simple", "blind_tic_tac_toe"}),
         ("gdl:meier", {"random", "meier"}, {"blind_tic_tac_toe", "uct"}),
+        ("hanabi(players=3)", {"random", "hat-guessing"}, {"simple", "uct"}),
         ("pommerman:OneVsOne-v0", {"random", "simple", "dypm"}, {"navocado", "search", "human", "ad-hoc"}),
     ],
 )
 def test_lists_hold_who_can_play(game: str, fit: set[str], unfit: set[str]) -> None:
     offered = fitting(load(game))
-    assert offered[0] == "random" and fit <= {*offered} and not unfit & {*offered}
+    assert offered[0] == customary(load(game)) and fit <= {*offered} and not unfit & {*offered}
     others = {word for words in unfitting(load(game)).values() for word in words}
     assert {*offered} | others == {word for word in AGENTS if not is_remote(word)} - {"human"} and not others & {
         *offered

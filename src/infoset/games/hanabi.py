@@ -7,9 +7,9 @@ rank, as in ``R1``, and a place in a hand by its number, from 1, the oldest card
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from infoset.base import Action, InformationState, JointAction, ObservationRecord, Observed, Picture, Writes
 from infoset.errors import ParameterError
@@ -23,6 +23,8 @@ PLAY, DISCARD, HINT = "play", "discard", "hint"
 UNSEEN = "?"
 """A card that a player does not see: one that it draws, until it plays or discards it."""
 NOBODY = -1
+MISFIT = ", which does not fit"
+"""What is said of a card that was played in vain."""
 MOST_CARDS = 8
 MOST_TOKENS = 50
 
@@ -241,6 +243,11 @@ class View(NamedTuple):
         count, none = copies(setting.colors, setting.ranks), ((),) * setting.players
         return cls(none, none, _first_board(setting), sum(count), (0,) * len(count), 0, None)
 
+    @property
+    def fitted(self) -> bool:
+        """Whether the last turn put a card on a firework."""
+        return self.last is not None and self.last.before.fireworks != self.board.fireworks
+
     def drawer(self, setting: Setting) -> int:
         """Return the player who draws the next card, or ``NOBODY``."""
         if not self.deck:
@@ -412,27 +419,83 @@ class HanabiEncoder:
 
 
 def picture(rules: Rules, infostate: Infostates) -> Picture:
-    """Draw the hands, with what hints say of them, the fireworks, the tokens and the discards."""
-    setting = rules.setting  # type: ignore[attr-defined]
+    """Draw the hands, with what hints say of each card, the fireworks, the discards and the tokens.
+
+    A hand lies face down unless another player is among those who look.  The cards of the last turn are marked.
+    """
+    setting: Setting = rules.setting  # type: ignore[attr-defined]
     views = [None if own is None else _view(setting, own) for own in infostate]
     view = _view(setting, longest(infostate))
-    areas = []
-    for player, name in enumerate(rules.players):
-        others = [known for p, known in enumerate(views) if known is not None and p != player]
-        hints = [*map(str, view.hints[player])]
-        note = f"knows {' '.join(hints)}" if others and hints else ""
-        areas.append(area(name, others[0].hands[player] if others else hints, 0, note, player=player))
-    names, board = cards(setting.colors, setting.ranks), view.board
+    hands = [_hand(rules, setting, views, view, player) for player in range(setting.players)]
+    return table(*hands, _fireworks(setting, view), _discards(setting, view), _tokens(setting, view))
+
+
+def _hand(rules: Rules, setting: Setting, views: Sequence[View | None], view: View, player: int) -> dict[str, Any]:
+    """Return the area of one hand; under each card stand the colours and ranks that hints leave."""
+    others = [known for p, known in enumerate(views) if known is not None and p != player]
+    shown = others[0].hands[player] if others else (UNSEEN,) * len(view.hands[player])
+    every = (COLORS[: setting.colors], RANKS[: setting.ranks])
+    below = [
+        ["" if left == each else left for left, each in zip(known[:2], every, strict=True)]
+        for known in view.hints[player]
+    ]
+    note, marked, turn = "", list[int](), view.last
+    if turn is not None and turn.mover == player:
+        note = _turn_words(rules, setting, view, turn)
+    if turn is not None and isinstance(turn.shown, tuple) and _target(setting, turn) == player:
+        marked = [place - 1 for place in turn.shown]
+    viewers = [p for p, known in enumerate(views) if known is not None]
+    title = rules.players[player]
+    if len(viewers) == 1 and viewers != [player] and setting.players > 2:
+        title += f" (+{(player - viewers[0]) % setting.players})"  # as its hints are named
+    more: dict[str, Any] = {"as": "colored", "player": player, "below": below, "marked": marked}
+    return area(title, shown, 0, note, **more)
+
+
+def _target(setting: Setting, turn: Turn) -> int:
+    """Return the player to whom a hint is given."""
+    return (turn.mover + hint_of(turn.action)[0]) % setting.players
+
+
+def _turn_words(rules: Rules, setting: Setting, view: View, turn: Turn) -> str:
+    """Describe the last turn in words, such as ``hints R to P2``."""
+    if isinstance(turn.shown, tuple):
+        return f"hints {hint_of(turn.action)[1]} to {rules.players[_target(setting, turn)]}"
+    if turn.action.startswith(DISCARD):
+        return f"discards {turn.shown}"
+    return f"plays {turn.shown}{MISFIT * (not view.fitted)}"
+
+
+def _fireworks(setting: Setting, view: View) -> dict[str, Any]:
+    """Return the area of the fireworks: each one's colour and highest rank, 0 where it has no card."""
+    tops = [COLORS[color] + str(top) for color, top in enumerate(view.board.fireworks)]
+    marked = [COLORS.index(view.last.shown[0])] if view.fitted and view.last else []  # type: ignore[arg-type]
+    score = f"{sum(view.board.fireworks)} of {setting.colors * setting.ranks}"
+    return area("fireworks", tops, 0, score, marked=marked, **{"as": "stack"})
+
+
+def _discards(setting: Setting, view: View) -> dict[str, Any]:
+    """Return the area of the discards: a pile for each colour, with the rank of every card in it."""
+    names = cards(setting.colors, setting.ranks)
     lost = [card for card, count in zip(names, view.discards, strict=True) for _ in range(count)]
-    tops = [COLORS[color] + RANKS[top - 1] for color, top in enumerate(board.fireworks) if top]
-    tokens = f"{_count(board.tokens, 'token')}, {_count(board.lives, 'life', 'lives')}"
-    return table(
-        *areas, area("fireworks", tops, 0, tokens), area("discards", lost), area("deck", note=_count(view.deck, "card"))
-    )
+    piles = ["".join([color, *[card[1] for card in lost if card[0] == color]]) for color in COLORS[: setting.colors]]
+    piles = [pile for pile in piles if len(pile) > 1]
+    last = view.last.shown if view.last and not view.fitted else ()
+    marked = [k for k, pile in enumerate(piles) if isinstance(last, str) and pile[0] == last[0]]
+    return area("discards", piles, 0, "", marked=marked, **{"as": "pile"})
 
 
-def _count(number: int, one: str, several: str = "") -> str:
-    return f"{number} {one if number == 1 else several or f'{one}s'}"
+def _tokens(setting: Setting, view: View) -> dict[str, Any]:
+    """Return the area of the tokens and of the deck."""
+    tokens = [
+        {"name": "hints", "left": view.board.tokens, "most": setting.info, "sign": "●"},
+        {"name": "lives", "left": view.board.lives, "most": setting.lives, "sign": "♥"},
+    ]
+    return area("tokens", note=f"{_count(view.deck, 'card')} in the deck", tokens=tokens)
+
+
+def _count(number: int, one: str) -> str:
+    return f"{number} {one}{'s' * (number != 1)}"
 
 
 def describe_record(rules: Rules, player: int, record: ObservationRecord, before: InformationState) -> str:
@@ -445,7 +508,9 @@ def describe_record(rules: Rules, player: int, record: ObservationRecord, before
     verb = action.split()[0]
     who = f"you {verb}" if view.mover == player else does(rules.players[view.mover], verb)
     if not isinstance(shown, tuple):
-        return f"{who} card {action.split()[1]}, {shown}"
+        played = action.startswith(PLAY)
+        misfit = MISFIT * (played and not view.after(setting, record).fitted)
+        return f"{who} card {action.split()[1]}, {shown}{misfit}"
     seat, word = hint_of(action)
     target = (view.mover + seat) % setting.players
     of = "your" if target == player else f"{rules.players[target]}'s"

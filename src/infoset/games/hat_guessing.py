@@ -749,6 +749,7 @@ class HatGuessing:
     """Hanabi: every hint tells every other player something; all players have to be agents of this kind."""
 
     name = "hat-guessing"
+    made_for = "hanabi"
 
     def __init__(self) -> None:
         compile_kernels()

@@ -152,7 +152,7 @@ def _two_teams(compiled: Compiled, config: SolveConfig) -> Choice | str:
 
 
 def _beliefs(compiled: Compiled, config: SolveConfig, why: str) -> Choice:
-    """Choose regret minimisation on the belief DAGs of two teams where these fit."""
+    """Choose regret minimisation on the belief DAGs of two teams where these fit and are built within the limit."""
     method = BeliefDagMethod()
     if not _takes(method.name, config):
         return _chosen("progressive-hiding", config, why)

@@ -9,7 +9,7 @@ that are left fall apart into beliefs again, which are decided independently of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -17,10 +17,10 @@ import numpy as np
 
 from infoset import status
 from infoset.base import IndexArray, IntArray, LongArray
-from infoset.errors import BudgetError
-from infoset.interning import Rows, intern, longer
+from infoset.errors import BudgetError, ClockError
+from infoset.interning import Rows, intern, longer, longer_bytes
 from infoset.jit import inline_kernel, kernel
-from infoset.memory import free_memory
+from infoset.memory import free_memory, size_in_words
 from infoset.tree.sequence_form import SequenceForm
 
 MOST_EDGES = 60_000_000
@@ -28,6 +28,7 @@ MOST_EDGES = 60_000_000
 BYTES_AN_EDGE = 300  # of a DAG and of what a solver keeps for it, with the beliefs that are compared while it is built
 BATCH = 2048  # beliefs that are expanded in one call
 NO_LEAF = -1
+OTHERWISE = "take progressive-hiding, or a smaller game"
 
 
 class BeliefArrays(NamedTuple):
@@ -58,8 +59,13 @@ class BeliefDag:
     num_leaves: int
 
     @classmethod
-    def of(cls, form: SequenceForm, members: Sequence[int], limit: int | None = None) -> BeliefDag:
-        """Build the DAG of some players.  Raises ``BudgetError`` for more than ``limit`` edges.
+    def of(
+        cls, form: SequenceForm, members: Sequence[int], limit: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> BeliefDag:  # fmt: skip
+        """Build the DAG of some players, as long as ``progress``, called with the histories, raises no ``ClockError``.
+
+        Raises ``BudgetError`` for more than ``limit`` edges, and before more than half of the free memory is taken.
 
         >>> from infoset.tree.belief_dag import BeliefDag
         >>> form = infoset.SequenceForm.of(infoset.load("kuhn_poker(players=3)"))
@@ -72,7 +78,7 @@ class BeliefDag:
             ends = form.terminals()[0][:, list(members)]
             tuples, leaf_of_row = np.unique(ends, axis=0, return_inverse=True)
             points = _points_of(form, tuples)
-            arrays = _Expansion(form, points, name, limit).run()
+            arrays = _Expansion(form, points, name, limit, progress or (lambda _: None)).run()
         return cls(form, tuple(members), arrays, leaf_of_row.ravel(), len(tuples))
 
     @property
@@ -258,8 +264,10 @@ class _Scratch(NamedTuple):
 class _Expansion:
     """The expansion of all beliefs, in the order of decisions."""
 
-    def __init__(self, form: SequenceForm, points: _Points, name: str, limit: int) -> None:
-        self.form, self.points, self.name, self.limit = form, points, name, limit
+    def __init__(
+        self, form: SequenceForm, points: _Points, name: str, limit: int, progress: Callable[[int], object]
+    ) -> None:
+        self.form, self.points, self.name, self.limit, self.progress = form, points, name, limit, progress
         places, most = len(points.size), len(points.place) + 1
         self.rows, self.memory = Rows.empty(), free_memory() // 2
         self.scratch = _Scratch(*[np.zeros(size, dtype=np.int64) for size in (most, most, most, places, places, 1)])
@@ -270,23 +278,14 @@ class _Expansion:
         )  # fmt: skip
 
     def run(self) -> BeliefArrays:
-        """Return the arrays.  Raises ``BudgetError`` as soon as there are too many edges, or too little memory."""
+        """Return the arrays.  Raises ``BudgetError`` before there are too many edges, or there is too little memory."""
         a, roots = self.points, self._begin()
         for place in range(len(a.size)):
             belief = int(self.found.head[place])
             while belief >= 0:
                 self._make_room(belief, int(a.size[place]))
                 belief = int(_expand(a, self.rows, self.found, self.scratch, place, belief, BATCH))
-                if (edges := int(self.found.counts[1])) > self.limit:
-                    raise BudgetError(
-                        f"{self.form.name}: the belief DAG of {self.name} has more than {edges:,} edges; the limit is "
-                        f"{self.limit:,}"
-                    )
-                if (size := self.rows.nbytes + edges * BYTES_AN_EDGE // 2) > self.memory:
-                    raise BudgetError(
-                        f"{self.form.name}: the beliefs of {self.name} take more than {size:,} bytes, at {edges:,} "
-                        f"edges; half of the free memory is {self.memory:,}"
-                    )
+                self._check()
         f = self.found
         beliefs, edges, child, leaf = f.counts.tolist()
         return BeliefArrays(
@@ -294,6 +293,23 @@ class _Expansion:
             _index(f.number[f.child[:child]]), _index(f.leaves[: edges + 1]), _index(f.leaf[:leaf]),
             _index(f.number[roots]), _index(a.leaf[:1][a.leaf[:1] >= 0]),
         )  # fmt: skip
+
+    def _check(self) -> None:
+        """Raise ``BudgetError`` where the beliefs found so far have too many edges, ``ClockError`` after the limit."""
+        expanded, edges = self.found.counts[:2].tolist()
+        waiting = int(self.rows.size[0]) - expanded
+        if (at_least := edges + waiting * int(self.points.size.min())) > self.limit:
+            raise BudgetError(
+                f"{self.form.name}: the belief DAG of {self.name} has more than {at_least:,} edges; the limit is "
+                f"{self.limit:,}; {OTHERWISE}"
+            )
+        try:
+            self.progress(self.form.num_histories)
+        except ClockError:
+            raise ClockError(
+                f"{self.form.name}: the belief DAG of {self.name} is not built in time: {at_least:,} edges and more to "
+                f"come; allow more --seconds, or {OTHERWISE}"
+            ) from None
 
     def _begin(self) -> LongArray:
         """Add the first beliefs and return their numbers."""
@@ -308,6 +324,15 @@ class _Expansion:
 
     def _make_room(self, belief: int, actions: int) -> None:
         words, beliefs = _count_room(self.points, self.rows, self.found, belief, BATCH)
+        _, edges, child, leaf = self.found.counts.tolist()
+        now = sum(array.nbytes for arrays in (self.rows, self.found) for array in arrays)
+        taken = now + self.rows.growth(words, words)
+        taken += longer_bytes(self.found.child, child + words) + longer_bytes(self.found.leaf, leaf + words)
+        if taken > self.memory:
+            raise BudgetError(
+                f"{self.form.name}: the belief DAG of {self.name} takes more than {size_in_words(taken)}, at {edges:,} "
+                f"edges and more to come; half of the free memory is {size_in_words(self.memory)}; {OTHERWISE}"
+            )
         self.rows = self.rows.with_room(words, words)
         self.found = self._with_room(words, beliefs * actions, words, words)
 

@@ -36,7 +36,7 @@ from infoset.match.replay import Match, replay_steps
 from infoset.names import Name, Value, parse_name
 from infoset.policies.loading import load_policy
 from infoset.policies.tabular import TabularPolicy
-from infoset.practice import EQUILIBRIUM, costs, grades, solve_soon
+from infoset.practice import EQUILIBRIUM, costs, customary, grades, solve_soon
 from infoset.remote.serving import Refusal
 from infoset.solvers.job import Watcher
 from infoset.solvers.study import ActionValue, Study
@@ -421,8 +421,12 @@ def why_not(word: str, game: Game) -> str:
 
 
 def fitting(game: Game) -> list[str]:
-    """Return the names of the agents that can play ``game``, ``random`` first."""
-    return sorted((word for word in _seated() if not why_not(word, game)), key=lambda word: word != "random")
+    """Return the names of the agents that can play ``game``, its customary opponent first, then ``random``."""
+    first = (customary(game), "random")
+    return sorted(
+        (word for word in _seated() if not why_not(word, game)),
+        key=lambda word: first.index(word) if word in first else len(first),
+    )
 
 
 def unfitting(game: Game) -> dict[str, list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import NamedTuple
 
@@ -142,10 +142,15 @@ class Duel:
         )
 
     @classmethod
-    def of(cls, form: SequenceForm, teams: Sequence[Sequence[int]]) -> Duel:
-        """Build the DAGs of two teams.  Raises ``UnsupportedGameError`` and ``BudgetError``."""
+    def of(
+        cls, form: SequenceForm, teams: Sequence[Sequence[int]], progress: Callable[[int], object] | None = None
+    ) -> Duel:
+        """Build the DAGs of two teams, with ``progress`` called meanwhile (see ``BeliefDag.of``).
+
+        Raises ``UnsupportedGameError`` and ``BudgetError``.
+        """
         check_teams(form, teams, "belief-dag")
-        return cls(form, [BeliefDag.of(form, members) for members in teams])
+        return cls(form, [BeliefDag.of(form, members, progress=progress) for members in teams])
 
     def evaluation(self, strategies: Sequence[FloatArray]) -> Evaluation:
         """Return payoffs, and each team's gain by its best plan, where the teams' behaviour is (E,) each."""

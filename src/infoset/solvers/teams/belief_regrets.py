@@ -290,12 +290,13 @@ class BeliefDagMethod(Checked):
     def prepare(self, compiled: Compiled, config: SolveConfig) -> Duel:
         """Build the DAGs of the two teams, unless that has been done.
 
-        Raises ``ParameterError`` without teams, ``UnsupportedGameError`` and ``BudgetError``.
+        Raises ``ParameterError`` without teams, ``UnsupportedGameError`` and ``BudgetError``, which is ``ClockError``
+        where building takes longer than the limit.
         """
         teams = named_teams(compiled, config.teams)
         duel = self._prepared
         if duel is None or duel.form is not compiled.form or tuple(dag.members for dag in duel.dags) != teams:
-            duel = Duel.of(compiled.form, teams)
+            duel = Duel.of(compiled.form, teams, compiled.progress)  # so that --seconds ends it
             object.__setattr__(self, "_prepared", duel)
         return duel
 

@@ -14,6 +14,10 @@ const DISCS = {
   red: "#d63c2e", yellow: "#f4bd2f", white: "#fdfcf7", black: "#12151c", blue: "#2f6fd0", green: "#35985a",
   orange: "#ee8a2c", purple: "#8252c4", brown: "#8a5a34", pink: "#e57fb0", gray: "#8b93a1", grey: "#8b93a1",
 };
+/** The colours of cards by their letters, which stand on the cards, too: the word, the fill, and whether ink on it is dark. */
+const COLORS = {
+  R: ["red", "#c9342a"], Y: ["yellow", "#f4bd2f", true], G: ["green", "#237a45"], W: ["white", "#fdfcf7", true], B: ["blue", "#2a63c0"],
+};
 const EYE = "M2 12s3.6-6.5 10-6.5S22 12 22 12s-3.6 6.5-10 6.5S2 12 2 12zM12 9a3 3 0 1 1 0 6 3 3 0 0 1 0-6z";
 const CHECKERED = 6;
 /** The cells of a die's face that hold a pip, of nine, row by row. */
@@ -22,6 +26,7 @@ const SEVERAL = 3;
 const MANY = 5;
 const MANY_BACKS = 5;
 const MANY_CHIPS = 8;
+const MANY_TOKENS = 10;
 
 /** The function that draws each kind; other modules may add theirs: ``painters.pommerman = (picture, options) => element``. */
 export const painters = { table, grid, payoffs, facts, path, group };
@@ -65,18 +70,79 @@ function group(picture, options) {
 // --- cards, dice and chips -----------------------------------------------------------------------------------------
 
 function table(picture) {
-  return make("dl", { className: "table" }, ...picture.areas.flatMap(area));
+  const tall = picture.areas.some((here) => here.below); // texts under the cards
+  return make("dl", { className: `table${tall ? " tall" : ""}` }, ...picture.areas.flatMap(area));
 }
 
 function area(here) {
   const owner = typeof here.player === "number";
   const title = make("dt", { className: owner ? "seat" : "" }, here.title);
   if (owner) title.style.setProperty("--hue", hue(here.player));
-  const things = here.cards.map((name) => (here.as === "die" ? die(name) : card(name)));
+  const things = here.cards.map((name, k) => thing(here, name, k));
   const count = things.length + here.hidden;
   const crowd = count > MANY ? " many" : count > SEVERAL ? " several" : "";
-  const shown = make("dd", { className: `hand${crowd}` }, ...things, ...backs(here.hidden, here.as), ...chips(here.chips));
+  const shown = make("dd", { className: `hand${crowd}` }, ...things, ...backs(here.hidden, here.as), ...chips(here.chips), ...(here.tokens ?? []).map(tokens));
   return [title, shown, make("dd", { className: "note" }, here.note)];
+}
+
+/** Draw one card or die of an area, with its mark and the texts below it. */
+function thing({ as, below, marked }, name, k) {
+  const drawn = (FACES[as] ?? card)(name);
+  const told = (below?.[k] ?? []).filter(Boolean);
+  const label = [drawn.getAttribute("aria-label"), marked?.includes(k) && "marked", told.length && `known: ${told.join(", ")}`];
+  drawn.setAttribute("aria-label", label.filter(Boolean).join("; "));
+  drawn.classList.toggle("marked", Boolean(marked?.includes(k)));
+  if (!below) return drawn;
+  return make("span", { className: "told" }, drawn, ...below[k].map((line) =>
+    make("span", { className: "below", aria: { hidden: "true" } }, ...[...line].map((sign) => inColor(make("i", {}, sign), sign)))));
+}
+
+const FACES = { die, colored, stack, pile };
+
+/** Give an element the colour of a letter; any other character leaves it as it is. */
+function inColor(element, letter) {
+  const [, fill, dark] = COLORS[letter] ?? [];
+  if (!fill) return element;
+  element.style.setProperty("--paper", fill);
+  element.style.setProperty("--ink", dark ? "#1d2433" : "#ffffff");
+  element.classList.add("filled");
+  return element;
+}
+
+/** Draw a card with the letter of its colour and its rank, as ``R4``; ``?`` lies face down. */
+function colored(name) {
+  if (name === "?") return make("span", { className: "card back", aria: { role: "img", label: "a face-down card" } });
+  const [letter, rank] = [name[0], name.slice(1)];
+  return inColor(make("span", { className: "card", aria: { role: "img", label: `${COLORS[letter]?.[0] ?? letter} ${rank}` } },
+    make("span", { className: "corner" }, letter), make("span", { className: "centre" }, rank)), letter);
+}
+
+/** Draw the cards of a colour up to a rank, as ``R4``, the highest on top; ``R0`` is an empty place. */
+function stack(name) {
+  const rank = Number(name.slice(1)), drawn = colored(name);
+  drawn.classList.add("stack");
+  drawn.classList.toggle("empty", !rank);
+  if (!rank) drawn.setAttribute("aria-label", `${COLORS[name[0]]?.[0] ?? name[0]}: no card`);
+  const edges = Array.from({ length: Math.max(0, rank - 1) }, (_, k) => [`0 ${-4 * k - 1}px 0 var(--edge)`, `0 ${-4 * k - 4}px 0 var(--paper)`]);
+  if (edges.length) drawn.style.boxShadow = [...edges.flat(), `0 ${3 - 4 * rank}px 0 var(--edge)`].join(", ");
+  return drawn;
+}
+
+/** Draw all cards of a colour, as ``R114``: the letter and the ranks. */
+function pile(name) {
+  const [letter, ...ranks] = name;
+  return make("span", { className: "pile", aria: { role: "img", label: `${COLORS[letter]?.[0] ?? letter} ${ranks.join(", ")}` } },
+    inColor(make("b", {}, letter), letter), ...ranks.map((rank) => make("span", {}, rank)));
+}
+
+/** Draw tokens that can be counted; those that are spent are pale. */
+function tokens({ name, left, most, sign }) {
+  const row = make("span", { className: "tokens", aria: { role: "img", label: `${left} of ${most} ${name}` } });
+  if (most <= MANY_TOKENS) {
+    for (let k = 0; k < most; k += 1) row.append(make("i", { className: k < left ? "" : "spent" }, sign));
+  }
+  row.append(make("span", { className: "times number" }, `${name} ${left}`));
+  return row;
 }
 
 /** Draw a card by its name: rank and suit (``Kh``), or any other text. */

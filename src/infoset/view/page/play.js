@@ -86,7 +86,7 @@ async function setupView(main, parameters) {
   const name = parameters.get("game");
   const [game, games] = await Promise.all([get("game", { name }), get("games")]);
   const about = games.find((other) => other.name === name)?.about ?? "";
-  const rival = game.solvable ? "equilibrium" : game.agents.find((agent) => agent === "simple") ?? game.agents[0];
+  const rival = game.solvable ? "equilibrium" : game.agents[0];
   const seats = game.players.map((player, seat) => seatRow(player, seat, game, seat ? rival : YOU));
   const practice = make("input", { type: "checkbox", id: "practice" });
   const seed = make("input", { type: "number", min: 0, step: 1, id: "seed", placeholder: "at random" });

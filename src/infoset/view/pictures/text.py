@@ -10,6 +10,8 @@ from infoset.base import Picture
 from infoset.errors import one_line
 
 WIDTH = 100
+MOST_SIGNS = 10
+"""More tokens are a number only."""
 
 
 def picture_text(picture: Picture) -> str:
@@ -27,15 +29,34 @@ def picture_text(picture: Picture) -> str:
 def _table(picture: Picture) -> Iterator[str]:
     areas = picture["areas"]
     titles = [_line(area["title"]) for area in areas]
-    cards = [" ".join([*map(_card, area["cards"]), *["[?]"] * area["hidden"]]) for area in areas]
-    left, middle = max(map(len, titles), default=0), max(map(len, cards), default=0)
-    for title, shown, area in zip(titles, cards, areas, strict=True):
+    rows = [_hand(area) for area in areas]
+    left, middle = max(map(len, titles), default=0), max([len(line) for lines in rows for line in lines], default=0)
+    for title, (shown, *below), area in zip(titles, rows, areas, strict=True):
         said = [_line(area["note"]), *([_chips(area["chips"])] if "chips" in area else [])]
         yield f"{title:{left}}   {shown:{middle}}   {', '.join(filter(None, said))}".rstrip()
+        yield from [f"{'':{left}}   {line}".rstrip() for line in below if line]
+
+
+def _hand(area: dict[str, Any]) -> list[str]:
+    """Return the cards of an area, an asterisk after each that is marked, and the lines below them."""
+    marked, below = area.get("marked", ()), area.get("below") or [()] * len(area["cards"])
+    cards = [_card(card) + "*" * (k in marked) for k, card in enumerate(area["cards"])]
+    columns = [[card, *map(_line, lines)] for card, lines in zip(cards, below, strict=True)]
+    width = max([_width(text) for lines in columns for text in lines], default=0) if "below" in area else 0
+    lines = [" ".join([f"{text:{width}}" for text in line]).rstrip() for line in zip(*columns, strict=True)] or [""]
+    more = [*["[?]"] * area["hidden"], *map(_tokens, area.get("tokens", ()))]
+    return [" ".join(filter(None, [lines[0], *more])), *lines[1:]]
 
 
 def _card(card: str) -> str:
     return f"[{_line(card)}]"
+
+
+def _tokens(tokens: dict[str, Any]) -> str:
+    """Return tokens as signs that can be counted, where they are few, and as a number."""
+    name, left, most, sign = tokens["name"], tokens["left"], tokens["most"], tokens["sign"]
+    signs = f"{sign * left}{'·' * (most - left)} " if most <= MOST_SIGNS else ""
+    return f"{signs}{name} {left} "
 
 
 def _chips(count: int) -> str:
