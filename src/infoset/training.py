@@ -62,10 +62,11 @@ def train(
     """Train a network (extra ``learn``) for a number of seconds or epochs in all; ``trained:DIR`` plays it.
 
     ``parameters``: ``method`` (``self-play``, ``resolving``, ``tree-search``; the baselines ``ppo``, ``mmd``,
-    ``deep-cfr``, ``escher``, ``nfsp``, ``psro``, ``r-nad``; of Pommerman ``ppo``, ``a2c``, ``dqn`` or ``dagger``) and
-    its fields, as the command line has them: those of ``Training``, ``PublicTraining``, ``TreeTraining``,
-    ``PolicyGradientTraining`` …, or a ``preset``; the default method is ``ppo`` in Pommerman, else ``self-play`` where
-    all positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one under ``runs/`` by default;
+    ``hiding``, ``deep-cfr``, ``escher``, ``nfsp``, ``psro``, ``r-nad``; of Pommerman ``ppo``, ``a2c``, ``dqn`` or
+    ``dagger``) and its fields, as the command line has them: those of ``Training``, ``PublicTraining``,
+    ``TreeTraining``, ``PolicyGradientTraining`` …, or a ``preset``; the default method is ``ppo`` in Pommerman, else
+    ``self-play`` where all positions are soon listed, else ``tree-search``.  ``out`` is the folder, a fresh one under
+    ``runs/`` by default;
     ``resume`` continues the training there.  Ctrl-C ends it without loss.  ``workers`` processes of this machine, or of
     the cluster that ``executor`` names (``ray``, ``ray:ADDRESS``), play the games, at most one for each of the
     ``parts``; their number changes no result.

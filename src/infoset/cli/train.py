@@ -23,7 +23,7 @@ def run(
     method: Annotated[
         str | None,
         typer.Option(
-            help="self-play, resolving, tree-search; baselines: ppo, mmd, deep-cfr, escher, nfsp, psro, r-nad; "
+            help="self-play, resolving, tree-search; baselines: ppo, mmd, hiding, deep-cfr, escher, nfsp, psro, r-nad; "
             "in Pommerman ppo, a2c, dqn or dagger."
         ),
     ] = None,

@@ -232,6 +232,8 @@ class BaselineConfig(msgspec.Struct, frozen=True):
     schema: int = SCHEMA
 
     made: ClassVar[type[Baseline]]
+    smallest: ClassVar[str] = "kuhn_poker"
+    """A game on which the kernels are compiled."""
 
     @property
     def method(self) -> str:
@@ -246,7 +248,7 @@ class BaselineConfig(msgspec.Struct, frozen=True):
         compiled = Compiled.of(load(self.game), progress=progress)
         ready("baselines")
         simulator = Simulator(compiled, self.training.encoding)
-        small = Simulator(Compiled.of("kuhn_poker"), HISTORY)
+        small = Simulator(Compiled.of(self.smallest), HISTORY)
         self.made(small, replace(self.training, games=2, batch=64)).step()  # compiles the kernels
         return self.made(simulator, self.training)
 

@@ -110,19 +110,30 @@ class PolicyGradient(Baseline):
         logits, value = self.current(seen)
         logs = log_policy(logits, legal)
         policy = logs.exp()
-        target = before + gain
-        gain = (gain - gain.mean()) / (gain.std(unbiased=False) + 1e-8)
-        ratio = (logs.gather(1, action[:, None]).squeeze(1) - drawn).exp()
-        chosen = torch.minimum(ratio * gain, ratio.clamp(1 - training.clip, 1 + training.clip) * gain)
         entropy = -(policy * logs).sum(dim=1)
         weight = training.last_entropy + (training.entropy - training.last_entropy) * self.left
-        policy_loss = -(chosen + weight * entropy).mean()
+        policy_loss = clipped_loss(logs, action, drawn, gain, training.clip) - weight * entropy.mean()
         if self.kl:
             policy_loss = policy_loss + self.kl * (policy * (logs - old.clamp_min(1e-9).log())).sum(dim=1).mean()
-        near = before + (value - before).clamp(-training.clip, training.clip)
-        value_loss = 0.5 * torch.maximum((value - target) ** 2, (near - target) ** 2).mean()
+        value_loss = clipped_value_loss(value, before, gain, training.clip)
         self.descend(policy_loss + training.value_weight * value_loss)
         return value_loss.detach()
+
+
+def clipped_loss(logs: Tensor, action: Tensor, drawn: Tensor, gain: Tensor, clip: float) -> Tensor:
+    """Return PPO's loss of a policy (K, A) on actions with advantages, of which the ratios are clipped.
+
+    ``drawn`` are the logarithms of the probabilities with which the actions were drawn; all others are (K,).
+    """
+    gain = (gain - gain.mean()) / (gain.std(unbiased=False) + 1e-8)
+    ratio = (logs.gather(1, action[:, None]).squeeze(1) - drawn).exp()
+    return -torch.minimum(ratio * gain, ratio.clamp(1 - clip, 1 + clip) * gain).mean()
+
+
+def clipped_value_loss(value: Tensor, before: Tensor, gain: Tensor, clip: float) -> Tensor:
+    """Return the loss of values (K,), whose changes from those ``before`` are clipped."""
+    target, near = before + gain, before + (value - before).clamp(-clip, clip)
+    return 0.5 * torch.maximum((value - target) ** 2, (near - target) ** 2).mean()
 
 
 class PpoConfig(BaselineConfig, frozen=True, tag_field="method", tag="ppo"):

@@ -129,6 +129,7 @@ CONFIGS: Registry[AnyConfig] = Registry(
     {
         "deep-cfr": "infoset.learn.deep_cfr:DeepCfrConfig",
         "escher": "infoset.learn.escher:EscherConfig",
+        "hiding": "infoset.learn.deep_hiding:HidingConfig",
         "mmd": "infoset.learn.policy_gradient:MmdConfig",
         "nfsp": "infoset.learn.nfsp:NfspConfig",
         "ppo": "infoset.learn.policy_gradient:PpoConfig",
