@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def draw_hand(t: Tables, shared: Shared, player: int, world: World, stream: Word
             k = lowest_type(types)
         world.hand[s] = k
         world.left[k] -= 1
-    return below(stream, SCALE_OF_CHANCE) < ratio * SCALE_OF_CHANCE
+    return bool(below(stream, SCALE_OF_CHANCE) < ratio * SCALE_OF_CHANCE)
 
 
 @linked_kernel
@@ -229,7 +229,7 @@ def make_world(t: Tables) -> World:
 class Sparta:
     """Hanabi with agents of the kind ``hat-guessing`` in all other seats: search over their convention (SPARTA)."""
 
-    worlds: int = 1000
+    worlds: int = 200
     """Own hands and decks to play each of a turn's moves with, where no clock ends the turn before."""
     doubt: float = 0.0
     """The probability that the others do not follow the convention at a turn, as where they search as well."""
@@ -290,9 +290,10 @@ class SpartaAgent(HatGuessing):
             for target, source in zip(_arrays(self.past), _arrays(old), strict=True):
                 target[: self.turns] = source
         k = self.turns
-        for target, source in zip(_arrays(self.past), (*self.tables[:6], known), strict=False):
-            target[k] = source[0] if source is not known else known
-        self.past.places[k] = np.arange(self.setting.hand)
+        arrays: list[tuple[Any, Any]] = list(zip(self.past.tables[:6], self.tables[:6], strict=True))
+        for target, source in arrays:
+            target[k] = source[0]
+        self.past.known[k], self.past.places[k] = known, np.arange(self.setting.hand)
         self.turns += 1
 
     def _lose(self, slot: int, card: int) -> None:
@@ -346,6 +347,6 @@ class SpartaAgent(HatGuessing):
         return int(alive[best]) if convinced else convention
 
 
-def _arrays(past: Past) -> list[np.ndarray]:
+def _arrays(past: Past) -> list[np.ndarray[Any, Any]]:
     """Return the arrays that have a row for each turn."""
     return [*past.tables[:6], past.known, past.places, past.actions]
