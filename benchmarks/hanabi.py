@@ -4,7 +4,7 @@ With ``--search`` instead the scores of the agent ``sparta`` beside ``hat-guessi
 of small Hanabi games, by a dynamic program over the team's beliefs.
 
     python benchmarks/hanabi.py
-    python benchmarks/hanabi.py --search --games 1000 --players 2 --worlds 200
+    python benchmarks/hanabi.py --search --games 1000
     python benchmarks/hanabi.py --optima
     python benchmarks/hanabi.py --games 1000
 """

@@ -103,9 +103,12 @@ def test_the_true_hand_is_never_ruled_out() -> None:
 
 
 def test_search_scores_more_than_its_convention() -> None:
-    """Its games have a mean of 24.0, those of the convention one of 22.3 (``benchmarks/hanabi.py --search``)."""
-    series = infoset.play_series("hanabi", ["sparta(worlds=60)", "hat-guessing"], games=10, seed=1)
-    assert series.agents[0].mean > 22.4  # three standard errors below
+    """On the same deals; by hundreds of games the means are 23.9 and 22.4 (``benchmarks/hanabi.py --search``)."""
+    convention, searched = (
+        infoset.play_series("hanabi", [first, "hat-guessing"], games=12, seed=5).agents[0].mean
+        for first in ("hat-guessing", "sparta(worlds=100)")
+    )
+    assert searched > convention + 0.5
 
 
 def test_same_seed_same_game() -> None:
@@ -132,8 +135,9 @@ def test_three_players_give_only_hints_of_the_convention() -> None:
 
 
 def test_a_clock_ends_a_search() -> None:
-    """A million worlds would take a minute for each turn."""
-    match = infoset.play_match("hanabi", ["sparta(worlds=1000000)", "hat-guessing"], seed=1, seconds_per_move=0.5)
+    """A hundred thousand worlds would take a minute for each turn."""
+    agents = ["sparta(worlds=100000,doubt=0)", "hat-guessing"]
+    match = infoset.play_match("hanabi", agents, seed=1, seconds_per_move=0.5)
     assert not [fault for fault in match.faults if fault.kind != "late"]
     assert max(step.seconds[0] or 0.0 for step in match.steps) < 20.0
 
@@ -142,6 +146,13 @@ def test_partners_who_mean_something_else_spoil_no_game() -> None:
     for partner in ("random", "sparta(worlds=30,doubt=0.1)"):
         match = infoset.play_match("hanabi", ["sparta(worlds=30)", partner], seed=2)
         assert not match.faults
+
+
+def test_it_reports_no_probabilities() -> None:
+    """They would be those of its random worlds; so ``evaluate`` asks for samples."""
+    assert not hasattr(Sparta().agent(), "report_probabilities")
+    found = infoset.evaluate("hanabi(colors=1,ranks=2,hand=1,info=1,lives=1)", "sparta(worlds=10)", samples=20)
+    assert not found.exact
 
 
 def test_bad_parameters_are_refused() -> None:

@@ -45,11 +45,11 @@ def room(folder: Path) -> Iterator[Tables]:
         (
             "kuhn_poker",
             {"random", "search", "is-mcts"},
-            {"human", "navocado", "skynet", "veteran", "simple", "uct", "meier", "hat-guessing"},
+            {"human", "navocado", "skynet", "veteran", "simple", "uct", "meier", "hat-guessing", "sparta"},
         ),
         ("gdl:tic_tac_toe", {"random", "uct"}, {"simple", "blind_tic_tac_toe"}),
         ("gdl:meier", {"random", "meier"}, {"blind_tic_tac_toe", "uct"}),
-        ("hanabi(players=3)", {"random", "hat-guessing"}, {"simple", "uct"}),
+        ("hanabi(players=3)", {"random", "hat-guessing", "sparta"}, {"simple", "uct"}),
         ("pommerman:OneVsOne-v0", {"random", "simple", "dypm"}, {"navocado", "search", "human", "ad-hoc"}),
     ],
 )

@@ -3,8 +3,10 @@
 All other players play by the convention of ``hat-guessing`` alone, which is known, so that what they did tells which
 own hands the agent may have.  At each of its turns the agent draws such hands, with all other cards in a random order,
 and plays each legal move to the end of the game, the convention being followed by everybody afterwards.  It makes the
-move with the best mean score.  Since it takes the same cards for all moves, their differences are known better than
-their values; moves that are clearly worse are dropped early.
+move with the best mean score where that is better than the convention's by a standard error.  Since it takes the same
+cards for all moves, their differences are known better than their values; moves that are clearly worse are dropped
+early.  Of more than two players, the others take what they see off a hint, so that a hint that means something else
+would mislead them all: there the only hint that it considers is the convention's.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from infoset.games.hanabi import NOBODY
 from infoset.games.hanabi_tables import DRAWN, MOVER, TURNS, Tables, is_over, make_tables, score
 from infoset.games.hat_guessing import (
     PAIR,
-    HatGuessing,
+    Follower,
     Shared,
     choose,
     choose_action,
@@ -47,7 +49,7 @@ SCALE_OF_CHANCE = 1 << 31
 class Past(NamedTuple):
     """The ``m`` turns of the other players at which the agent held cards that it still holds."""
 
-    tables: Tables  # m games, the own hand EMPTY
+    tables: Tables  # m games, with any own hand
     known: LongArray  # (m, n, h) what all players knew
     places: LongArray  # (m, h) the slot in which the agent now has the card of each slot, or below 0: -1 - its type
     actions: LongArray  # (m,) what the other player did
@@ -230,13 +232,15 @@ class Sparta:
     """Hanabi with agents of the kind ``hat-guessing`` in all other seats: search over their convention (SPARTA)."""
 
     worlds: int = 200
-    """Own hands and decks to play each of a turn's moves with, where no clock ends the turn before."""
+    """The number of worlds (own hand and deck) in which each move is tried, unless the clock ends the search."""
     doubt: float = 0.0
-    """The probability that the others do not follow the convention at a turn, as where they search as well."""
+    """The weight of an own hand for each turn that it does not explain, as where the others search as well."""
     seed: int = 0
 
+    made_for: ClassVar[str] = "hanabi"
+
     def __post_init__(self) -> None:
-        check_range("worlds", self.worlds, 2, 1_000_000)
+        check_range("worlds", self.worlds, 2, 100_000)
         if not 0.0 <= self.doubt < 1.0:
             raise ParameterError(f"doubt={self.doubt}; allowed: from 0 to less than 1")
         check_range("seed", self.seed, 0, 2**31)
@@ -246,7 +250,7 @@ class Sparta:
         return SpartaAgent(self)
 
 
-class SpartaAgent(HatGuessing):
+class SpartaAgent(Follower):
     """The agent ``sparta``."""
 
     name = "sparta"
@@ -311,7 +315,7 @@ class SpartaAgent(HatGuessing):
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         convention = int(choose_action(self.tables, self.shared))
         moves = [self.numbers[str(action)] for action in legal_actions]
-        if self.setting.players != PAIR:  # others take what they see off a hint, so that a wrong one misleads them all
+        if self.setting.players != PAIR:
             moves = [move for move in moves if move < 2 * self.setting.hand or move == convention]
         best = self._search(np.array(moves), moves.index(convention), deadline)
         self.searched += 1
@@ -329,7 +333,7 @@ class SpartaAgent(HatGuessing):
             found = np.zeros((len(alive), size), np.int64)
             count = compare_moves(
                 self.tables, self.shared, self.past, self.turns, self.world, moves[alive], found, TRIES,
-                self.search.doubt, self.stream,
+                float(self.search.doubt), self.stream,
             )  # fmt: skip
             pace = (time.monotonic() - began) / found.size
             scores = np.hstack([scores, found[:, :count]])
@@ -339,8 +343,8 @@ class SpartaAgent(HatGuessing):
             errors = differences.std(axis=1) / np.sqrt(scores.shape[1])
             kept = (differences.mean(axis=1) >= -MARGIN * errors) | (alive == convention)
             alive, scores = alive[kept], scores[kept]
-        if scores.shape[1] < 2:
-            return convention
+        if scores.shape[1] < min(ROUND, self.search.worlds):
+            return convention  # too few to judge by
         best = int(scores.mean(axis=1).argmax())
         gain = scores[best] - scores[alive.tolist().index(convention)]
         convinced = gain.mean() > CONVINCED * gain.std() / np.sqrt(len(gain))

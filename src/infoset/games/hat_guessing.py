@@ -42,10 +42,7 @@ PAIR, THREE = 2, 3  # players, whose hints have more meanings
 SPARE_TURNS, LATE_SPARE_TURNS, LATE = 3, 4, 7  # of more than so many, one is for a discard; with a deck of few cards
 SPARE_TURNS_OF_PAIR, LATE_SPARE_TURNS_OF_PAIR = 0, 2
 SURE, SURE_OF_LAST_BUT_ONE = 0.7, 0.8  # probabilities to play a card at; with two lives left
-FEW_TOKENS, CHEAP = (
-    4,
-    0.8,
-)  # with so few, a pair discards a card of a low cost rather than give a hint that is not needed
+FEW_TOKENS, CHEAP = 4, 0.8  # with so few, a pair discards a card of so low a cost rather than give a needless hint
 DUPLICATE, PLAYABLE = 0.15, 0.3  # costs to lose a card of which there is another, beside its ranks; one playable now
 FOLLOWED, KNOWN = 1.0, 1.0  # in ranks: another holds the next card, or also knows that it does
 PORTION = 1000  # games between two chances to interrupt a series
@@ -745,11 +742,10 @@ def score_series(game: HanabiRules, games: int, seed: int) -> LongArray:
     return scores
 
 
-class HatGuessing:
-    """Hanabi: every hint tells every other player something; all players have to be agents of this kind."""
+class Follower:
+    """What agents have in common that follow a game of Hanabi by the convention."""
 
-    name = "hat-guessing"
-    made_for = "hanabi"
+    name = "follower"
 
     def __init__(self) -> None:
         compile_kernels()
@@ -804,6 +800,16 @@ class HatGuessing:
         t.counts[0, [MOVER, INFO, LIVES]] = view.mover, view.board.tokens, view.board.lives
         t.counts[0, DRAWN] = t.deck.shape[1] - view.deck
 
+    def end(self, returns: tuple[float, ...]) -> None:
+        pass
+
+
+class HatGuessing(Follower):
+    """Hanabi: every hint tells every other player something; all players have to be agents of this kind."""
+
+    name = "hat-guessing"
+    made_for = "hanabi"
+
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         return self.names[choose_action(self.tables, self.shared)]
 
@@ -811,6 +817,3 @@ class HatGuessing:
         """Return its action probabilities: it always takes one action."""
         action = self.act(legal_actions, None)
         return [float(legal == action) for legal in legal_actions]
-
-    def end(self, returns: tuple[float, ...]) -> None:
-        pass

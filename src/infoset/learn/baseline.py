@@ -129,9 +129,9 @@ class Baseline(Learner):
         """The present policy."""
         return self.policy_of(self.net, self.simulator)
 
-    def play(self, act: Any, games: int) -> Trajectories:
-        """Play games to their ends by ``act``, and count their decisions."""
-        played = play_out(self.simulator.deal(games, self.rng), act)
+    def play(self, act: Any, games: int, drawn: Any = None) -> Trajectories:
+        """Play games to their ends by ``act``, and count their decisions; see ``play_out``."""
+        played = play_out(self.simulator.deal(games, self.rng), act, drawn)
         self.games += games
         self.states += len(played.game)
         return played

@@ -1,9 +1,9 @@
 """Deep progressive hiding: a team learns with networks, from more information than it has, and pays to use it.
 
 Progressive hiding (Heymann & Lanctot 2025) with networks in place of tables.  One learns by PPO from the relaxation
-``recall``: what the mover sees, and what each other player saw at its last decision.  The other, which plays in the
-end, reads what the mover sees and learns the projection: the mean of the first one's policy over what the mover cannot
-tell apart.  The team pays for the divergence of the two, more and more.  So it unlearns what only the relaxed
+``recall``: what the mover sees, and what each other player saw and did at its last decision.  The other, which plays
+in the end, reads what the mover sees and learns the projection: the mean of the first one's policy over what the mover
+cannot tell apart.  The team pays for the divergence of the two, more and more.  So it unlearns what only the relaxed
 information allows, and learns to act early on such that less of it is needed later, which is to communicate.
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from infoset.base import LongArray
 from infoset.errors import ParameterError, UnsupportedGameError
 from infoset.learn.baseline import BaselineConfig, Part
 from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, clipped_loss, clipped_value_loss
@@ -56,7 +57,7 @@ class DeepHiding(PolicyGradient):
         super().__init__(simulator, training)
         if not are_common(simulator.payoffs):
             raise UnsupportedGameError(f"{simulator.name}: its players are not a team, since their payoffs differ")
-        size = simulator.num_players * (simulator.size + 1)
+        size = simulator.num_players * (simulator.size + len(simulator.actions) + 1)
         self.relaxed_net = PolicyNet(size, len(simulator.actions), training.hidden, training.layers)
         self.relaxed_optimizer = torch.optim.Adam(self.relaxed_net.parameters(), lr=training.rate)
 
@@ -70,7 +71,7 @@ class DeepHiding(PolicyGradient):
     def act(self, batch: Batch) -> Inputs:
         """Return the relaxed network's probabilities in live games; note what it reads, its values, what is paid."""
         live, mover = batch.live, batch.player
-        self.last[live, mover] = batch.inputs[live, mover]
+        self.last[live, mover, : self.simulator.size] = batch.inputs[live, mover]
         who = np.eye(self.last.shape[1], dtype=np.float32)[mover]
         views = np.concatenate([self.last[live].reshape(len(live), -1), who], axis=1)
         legal = torch.from_numpy(batch.legal)
@@ -78,25 +79,33 @@ class DeepHiding(PolicyGradient):
         logs, hidden_logs = log_policy(logits, legal), log_policy(self.net(torch.from_numpy(batch.seen))[0], legal)
         self.views.append(views)
         self.values.append(values.numpy())
-        self.paid.append((logs.exp() * (logs - hidden_logs)).sum(dim=1).numpy() * np.float32(self.penalty))
+        self.paid.append((logs.exp() * (logs - hidden_logs)).sum(dim=1).numpy() * np.float32(self.weight))
         probabilities: Inputs = logs.exp().numpy()
         return probabilities
 
+    def _note(self, batch: Batch, columns: LongArray) -> None:
+        """Write the movers' actions beside what they saw."""
+        self.last[batch.live, batch.player, self.simulator.size :] = 0.0
+        self.last[batch.live, batch.player, self.simulator.size + columns] = 1.0
+
     def learn(self) -> tuple[float, float]:
-        training = self.training
+        training, simulator = self.training, self.simulator
         self.views: list[Inputs] = []
         self.values: list[Inputs] = []
         self.paid: list[Inputs] = []
-        self.last = np.zeros((training.games, *self.simulator.inputs.shape), dtype=np.float32)
-        played = self.play(self.act, training.games)
+        self.weight = self.penalty
+        width = simulator.size + len(simulator.actions)
+        self.last = np.zeros((training.games, simulator.num_players, width), dtype=np.float32)
         for group in self.relaxed_optimizer.param_groups:
             group["lr"] = training.rate * max(self.left, 1e-3)
+        played = self.play(self.act, training.games, self._note)
         value, paid = np.concatenate(self.values), np.concatenate(self.paid)
         target, later = np.empty_like(value), np.empty_like(value)
         team = np.zeros_like(played.player)  # the next decision is the team's, whoever takes it
         transform(played.game, team, value, paid, played.payoffs[:, :1], training.trace, target, later)
+        gain = later - paid - value  # generalised advantages of a team that pays at every decision
         drawn = np.log(played.probabilities[np.arange(len(value)), played.action])
-        fields = np.concatenate(self.views), played.seen, played.legal, played.action, drawn, target - value, value
+        fields = np.concatenate(self.views), played.seen, played.legal, played.action, drawn, gain, value
         losses = [self._descend_on_both(*each) for each in self.mini_batches(fields, training.passes)]
         values, divergence = np.mean(losses, axis=0).tolist()
         return values, divergence
@@ -118,7 +127,7 @@ class DeepHiding(PolicyGradient):
         loss = (
             clipped_loss(logs, action, drawn, gain, training.clip)
             - weight * entropy
-            + self.penalty / max(float(gain.std(unbiased=False)), LEAST_SPREAD) * divergence
+            + self.weight / max(float(gain.std(unbiased=False)), LEAST_SPREAD) * divergence
             + training.value_weight * value_loss
         )
         self.relaxed_optimizer.zero_grad()

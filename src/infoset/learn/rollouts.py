@@ -247,12 +247,14 @@ Act = Callable[[Batch], npt.NDArray[np.float32]]
 """A function from games at decisions to probabilities (K, A) of the movers' actions."""
 
 
-def play_out(batch: Batch, act: Act) -> Trajectories:
-    """Play games to their ends, by ``act`` at every decision."""
+def play_out(batch: Batch, act: Act, drawn: Callable[[Batch, LongArray], object] | None = None) -> Trajectories:
+    """Play games to their ends, by ``act`` at every decision; ``drawn`` is called with the actions (K,) by column."""
     found = []
     while len(batch.live):
         probabilities = act(batch)
         action = batch.draw(probabilities)
+        if drawn is not None:
+            drawn(batch, action)
         found.append((batch.seen, batch.legal, batch.live, batch.player, action, probabilities))
         batch.play(action)
     return Trajectories._make([*map(np.concatenate, zip(*found, strict=True)), batch.payoffs])
