@@ -306,11 +306,11 @@ class SpartaAgent(Follower):
         places[places == slot] = -1 - card
         places[places > slot] -= 1
         sizes = self.past.tables.size[: self.turns, self.player]
-        held = (places >= 0) & (np.arange(self.setting.hand) < sizes[:, None])
-        kept = np.flatnonzero(held.any(axis=1))
+        there = (places >= 0) & (np.arange(self.setting.hand) < sizes[:, None])
+        left = np.flatnonzero(there.any(axis=1))
         for array in _arrays(self.past):
-            array[: len(kept)] = array[kept]
-        self.turns = len(kept)
+            array[: len(left)] = array[left]
+        self.turns = len(left)
 
     def act(self, legal_actions: tuple[Action, ...], deadline: float | None) -> Action:
         convention = int(choose_action(self.tables, self.shared))
@@ -341,8 +341,8 @@ class SpartaAgent(Follower):
                 break
             differences = scores - scores[scores.mean(axis=1).argmax()]
             errors = differences.std(axis=1) / np.sqrt(scores.shape[1])
-            kept = (differences.mean(axis=1) >= -MARGIN * errors) | (alive == convention)
-            alive, scores = alive[kept], scores[kept]
+            left = (differences.mean(axis=1) >= -MARGIN * errors) | (alive == convention)
+            alive, scores = alive[left], scores[left]
         if scores.shape[1] < min(ROUND, self.search.worlds):
             return convention  # too few to judge by
         best = int(scores.mean(axis=1).argmax())

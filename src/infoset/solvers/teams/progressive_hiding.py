@@ -137,7 +137,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, balanced, mean, conditiona
     """
     teams, scale = a.payoff.shape[0], s.scale[0]
     for t in range(len(penalties)):
-        penalty, apart, moved = scale * penalties[t], 0.0, 0.0
+        penalty, distance, moved = scale * penalties[t], 0.0, 0.0
         for team in range(teams):
             spread(a, s.policy, a.relaxed, a.relaxed_first, s.reach)
             project(a, s.policy, s.reach, s.projected, s.mass)
@@ -149,7 +149,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, balanced, mean, conditiona
                 spread_outside(a, s.policy, team, s.reach)
             local_rewards(a, s, team, penalty, conditional)
             if balanced:
-                apart += residual(a, s, team)
+                distance += residual(a, s, team)
                 s.value[: len(s.policy)] = s.policy  # the values are used up, and there are more nodes than actions
             for g in range(len(a.relaxed_team)):
                 first, last = a.relaxed_first[g], a.relaxed_first[g + 1]
@@ -161,7 +161,7 @@ def _hide(a, s, schedule, penalties, factor, ceiling, balanced, mean, conditiona
             if balanced:
                 moved += change(a, s, team)
         if balanced:
-            scale = min(max(steer(scale, factor, moved, apart), 1.0 / WIDEST), WIDEST)
+            scale = min(max(steer(scale, factor, moved, distance), 1.0 / WIDEST), WIDEST)
         else:
             scale = steer(scale, factor, ceiling, scores[t, teams])
     s.scale[0] = scale
