@@ -277,7 +277,7 @@ def test_the_page_stands_alone(match: Match) -> None:
     assert set(re.findall(r"https?://[^\s\"']+", page)) == {"http://www.w3.org/2000/svg"}  # a name, not an address
     assert not re.search(r"<(link|script|img)[^>]+(src|href)=\"(?!data:)", page)
     assert "default-src 'none'" in page
-    assert len(page) < 136_000 + 400 * len(match.steps)
+    assert len(page) < 130_000 + 400 * len(match.steps)
 
 
 def test_names_cannot_leave_the_data(match: Match) -> None:

@@ -212,10 +212,6 @@ class Hints(NamedTuple):
         ranks = word if touched else self.ranks.replace(word, "")
         return self._replace(ranks=ranks, rank_named=self.rank_named or touched)
 
-    def __str__(self) -> str:
-        known = [values if len(values) == 1 else UNSEEN for values in (self.colors, self.ranks)]
-        return "".join(known)
-
 
 class Turn(NamedTuple):
     """A turn that was taken: the card played or discarded or the places hinted at, and the board before."""

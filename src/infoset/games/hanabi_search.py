@@ -28,11 +28,10 @@ from infoset.games.hat_guessing import (
     Shared,
     choose,
     choose_action,
-    lowest_type,
     make_move,
     take_turn,
 )
-from infoset.jit import borrowing, kernel, linked_kernel
+from infoset.jit import borrowing, kernel, linked_kernel, lowest_one
 from infoset.names import check_range
 from infoset.randomness import Words, below, streams
 
@@ -96,7 +95,7 @@ def count_copies(world: World, types: int) -> int:
     """Return how many cards of some types are in a place that the agent does not see."""
     count = 0
     while types:
-        count += world.left[lowest_type(types)]
+        count += world.left[lowest_one(types)]
         types &= types - 1
     return count
 
@@ -123,11 +122,11 @@ def draw_hand(t: Tables, shared: Shared, player: int, world: World, stream: Word
         if count <= 0:
             return False
         ratio *= count / world.hand[s]
-        k, place = lowest_type(types), below(stream, count)
+        k, place = lowest_one(types), below(stream, count)
         while place >= world.left[k]:
             place -= world.left[k]
             types &= types - 1
-            k = lowest_type(types)
+            k = lowest_one(types)
         world.hand[s] = k
         world.left[k] -= 1
     return bool(below(stream, SCALE_OF_CHANCE) < ratio * SCALE_OF_CHANCE)

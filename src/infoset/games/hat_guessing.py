@@ -4,11 +4,14 @@ All players hold the same table of what each card may be.  Questions about a han
 everybody asks the same ones; the answers of a hand, which all but its holder can see, are one number below ``M``.  A
 hint stands for the sum of all other players' numbers modulo ``M``: each of them takes off what it sees and is left with
 its own.  ``M`` is three for each other player: a hint may name the rank or the colour of one certain card of that
-player, or leave the card out.
+player, or leave the card out.  Of three players, it matters also whether it leaves the card out by a rank or a colour;
+of two, whether it then names a second certain card, which makes six, and the first question is which card is the first
+that can be played.  Among hints for the same number the agent gives the one that tells most by itself.
 
 The agent plays cards that are surely playable.  Where another has a playable card and does not know of one, it hints.
-Otherwise it discards a useless card, as long as there are turns to spare; that tells those who know of no playable card
-that they have none.
+Otherwise it discards a useless card, as long as there are turns to spare; of more than two players, that tells those
+who know of no playable card that they have none.  Of two, who have fewer hints, it also plays cards that are likely
+enough to fit while it has lives to lose, and discards cheap cards rather than give a hint that is not needed.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ from infoset.games.hanabi_tables import (
     step,
     sum_fireworks,
 )
-from infoset.jit import borrowing, kernel, linked_kernel
+from infoset.jit import borrowing, count_ones, kernel, linked_kernel, lowest_one
 from infoset.randomness import Words, streams
 
 PAIR, THREE = 2, 3  # players, whose hints have more meanings
@@ -102,21 +105,6 @@ def find_useful(t: Tables, g: int, shared: Shared) -> tuple[int, int]:
 
 
 @linked_kernel
-def count_types(types: int) -> int:
-    """Return how many types there are, which is the number of ones among 32 bits."""
-    pairs = types - (types >> 1 & 0x55555555)
-    fours = (pairs & 0x33333333) + (pairs >> 2 & 0x33333333)
-    eights = fours + (fours >> 4) & 0x0F0F0F0F
-    return eights * 0x01010101 >> 24 & 0xFF
-
-
-@linked_kernel
-def lowest_type(types: int) -> int:
-    """Return the lowest of some types."""
-    return count_types((types & -types) - 1)
-
-
-@linked_kernel
 @borrowing
 def count_placed(t: Tables, g: int, shared: Shared) -> None:
     """Count the copies of each type whose place everybody knows."""
@@ -126,7 +114,7 @@ def count_placed(t: Tables, g: int, shared: Shared) -> None:
         for s in range(t.size[g, p]):
             types = shared.known[p, s]
             if types & (types - 1) == 0:
-                shared.placed[lowest_type(types)] += 1
+                shared.placed[lowest_one(types)] += 1
 
 
 @linked_kernel
@@ -155,7 +143,7 @@ def probability_of(t: Tables, shared: Shared, types: int, among: int) -> float:
     """Return the probability that a card of some types is one of others, by the copies that are in no known place."""
     total = found = 0.0
     while types:
-        k = lowest_type(types)
+        k = lowest_one(types)
         left = t.copies[k] - shared.placed[k]
         total += left
         if among >> k & 1:
@@ -309,7 +297,7 @@ def pointed_slot(t: Tables, g: int, shared: Shared, player: int, but: int) -> in
     """Return the slot that hints to a player name or leave out: but for one, that which may be the most types."""
     best, found = 0, 0
     for s in range(t.size[g, player]):
-        count = count_types(shared.known[player, s]) if s != but else 0
+        count = count_ones(shared.known[player, s]) if s != but else 0
         if count > best:
             best, found = count, s
     return found
@@ -359,7 +347,7 @@ def count_left(t: Tables, g: int, shared: Shared, player: int, types: int, touch
     """Return how much a hint of some types leaves open: the product of the numbers of types of a hand's cards."""
     product = 1.0
     for s in range(t.size[g, player]):
-        product *= max(count_types(shared.known[player, s] & (types if touched >> s & 1 else ~types)), 1)
+        product *= max(count_ones(shared.known[player, s] & (types if touched >> s & 1 else ~types)), 1)
     return product
 
 
@@ -500,7 +488,7 @@ def spare_slot(t: Tables, g: int, shared: Shared, mover: int, useless: int) -> i
         types = shared.own[s]
         if types & (types - 1) != 0:
             continue
-        k = lowest_type(types)
+        k = lowest_one(types)
         if shared.placed[k] > t.removed[g, k]:
             return s
         for other in range(t.size[g, mover]):
@@ -517,7 +505,7 @@ def cheapest_slot(t: Tables, g: int, shared: Shared, mover: int, playable: int, 
     for s in range(t.size[g, mover]):
         cost, total, types = 0.0, 0.0, shared.own[s]
         while types:
-            k = lowest_type(types)
+            k = lowest_one(types)
             types &= types - 1
             weight = t.copies[k] - shared.placed[k]
             total += weight
@@ -542,7 +530,7 @@ def play_value(t: Tables, g: int, shared: Shared, mover: int, types: int) -> flo
             low = min(low, k % ranks)
     found = float(ranks - low)
     if types & (types - 1) == 0 and low < ranks - 1:
-        following = lowest_type(types) + 1
+        following = lowest_one(types) + 1
         for p in range(t.hand.shape[1]):
             for s in range(t.size[g, p] if p != mover else 0):
                 if t.hand[g, p, s] == following:
@@ -560,7 +548,7 @@ def best_play(t: Tables, g: int, shared: Shared, mover: int, playable: int) -> t
         if types & ~playable == 0:
             count += 1
             if types & (types - 1) == 0:
-                card = lowest_type(types)
+                card = lowest_one(types)
                 last += card % t.limits[0] == shared.top[card // t.limits[0]] - 1
             value = play_value(t, g, shared, mover, types)
             if value > best:
@@ -743,7 +731,7 @@ def score_series(game: HanabiRules, games: int, seed: int) -> LongArray:
 
 
 class Follower:
-    """What agents have in common that follow a game of Hanabi by the convention."""
+    """An agent that follows a game of Hanabi by the convention, whatever it plays."""
 
     name = "follower"
 

@@ -17,8 +17,8 @@ from torch import Tensor
 
 from infoset.base import LongArray
 from infoset.errors import ParameterError, UnsupportedGameError
-from infoset.learn.baseline import BaselineConfig, Part
-from infoset.learn.policy_gradient import PolicyGradient, PolicyGradientTraining, clipped_loss, clipped_value_loss
+from infoset.learn.baseline import Baseline, BaselineConfig, Part
+from infoset.learn.policy_gradient import PolicyGradientTraining, clipped_loss, clipped_value_loss
 from infoset.learn.policy_net import PolicyNet, log_policy
 from infoset.learn.returns import transform
 from infoset.learn.rollouts import Batch, Inputs, Simulator
@@ -48,13 +48,14 @@ class HidingTraining(PolicyGradientTraining):
             )
 
 
-class DeepHiding(PolicyGradient):
+class DeepHiding(Baseline):
     """A training by deep progressive hiding; ``net`` is the projection, which plays."""
 
     training: HidingTraining
 
     def __init__(self, simulator: Simulator, training: HidingTraining) -> None:
         super().__init__(simulator, training)
+        self.steepest = training.steepest
         if not are_common(simulator.payoffs):
             raise UnsupportedGameError(f"{simulator.name}: its players are not a team, since their payoffs differ")
         size = simulator.num_players * (simulator.size + len(simulator.actions) + 1)

@@ -87,7 +87,7 @@ class PolicyGradient(Baseline):
         probabilities: Inputs = log_policy(logits, torch.from_numpy(batch.legal)).exp().numpy()
         return probabilities
 
-    def learn(self) -> tuple[float, float | None]:
+    def learn(self) -> tuple[float, None]:
         self.values: list[Inputs] = []
         played = self.play(self.act, self.training.games)
         return self.improve(played, np.concatenate(self.values)), None

@@ -6,7 +6,8 @@ export that our modules use are supported::
     import { make, hue as colour } from "./dom.js";
     export function mountPlayer() …            export class, export const NAME = …, A = …;
 
-Where there is no server, modules that call it are *replaced* by others with the same exports.
+Where there is no server, modules that call it are *replaced* by others with the same exports.  Lines that are one
+comment, ``/** … */``, are left out, since pages carry a copy of the script each.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|class|const|let) )", 
 NAMES = re.compile(r"^export (?:(?:async )?function\*?|class) ([\w$]+)", re.MULTILINE)
 CONSTANTS = re.compile(r"^export (?:const|let) (.*?);$", re.MULTILINE | re.DOTALL)
 CONSTANT = re.compile(r"(?:^|, )([A-Za-z_$][\w$]*) = ")
+COMMENT = re.compile(r"^ */\*\*.*\*/\n", re.MULTILINE)
 OTHER = re.compile(r"^(import|export)\b.*", re.MULTILINE)
 
 Replaced: TypeAlias = Mapping[str, str]
@@ -105,7 +107,9 @@ def _collect(path: str, above: tuple[str, ...], found: dict[str, str], replaced:
 def scoped(path: str, text: str, replaced: Replaced = NOTHING) -> str:
     """Return a module as a function that is called at once and returns its exports.  Raises ``ValueError``."""
     exported = ", ".join(_exported(text))
-    body = IMPORT.sub(lambda match: _import(match[1], _target(path, match[2], replaced)), EXPORT.sub("", text))
+    body = IMPORT.sub(
+        lambda match: _import(match[1], _target(path, match[2], replaced)), EXPORT.sub("", COMMENT.sub("", text))
+    )
     if other := OTHER.search(body):
         raise ValueError(f"{path}: {other[0]!r} is a way to import or export that is not understood")
     return f"(() => {{\n{body}return {{ {exported} }};\n}})()"
